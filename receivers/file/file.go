@@ -1,0 +1,144 @@
+package file
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+)
+
+// File is a file that belongs to a batch, as it was when it was selected.
+type File struct {
+	Path    string
+	ModTime int64 // milliseconds since the epoch
+	Size    int64 // bytes
+}
+
+// Selector tells which files belong to a batch. Make it with [NewSelector]. It belongs to one goroutine.
+type Selector struct {
+	pattern   string
+	fs        FS
+	filter    func(path string) bool
+	threshold int64
+	remember  int64 // milliseconds
+
+	batches map[int64][]File    // by batch time, the batches not forgotten
+	taken   map[string]struct{} // the paths in those batches; a path is in one at most
+}
+
+// NewSelector returns a selector of files in the directories that pattern, as in [filepath.Match], matches.
+//
+// Errors: a joined [*receivers.OptionError] for each option that cannot be used; [filepath.ErrBadPattern].
+func NewSelector(pattern string, opts Options) (*Selector, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	if _, err := filepath.Match(pattern, ""); err != nil {
+		return nil, fmt.Errorf("directory pattern %q: %w", pattern, err)
+	}
+	s := &Selector{
+		pattern:   pattern,
+		fs:        opts.FS,
+		filter:    opts.Filter,
+		threshold: opts.threshold(),
+		remember:  opts.remember().Milliseconds(),
+		batches:   map[int64][]File{},
+		taken:     map[string]struct{}{},
+	}
+	if s.fs == nil {
+		s.fs = systemFS{}
+	}
+	if s.filter == nil {
+		s.filter = visible
+	}
+	return s, nil
+}
+
+// Remember returns the remember duration in effect, in milliseconds. The stream has to keep its batches as long.
+func (s *Selector) Remember() int64 { return s.remember }
+
+// Select returns the files of the batch at time t, in milliseconds since the epoch, sorted by path, and remembers
+// them. For a batch it remembers already it returns the same again and looks at nothing. The caller must not change
+// the slice.
+//
+// Cost: each matching directory is listed, and each accepted name in it that is not remembered is described, for every
+// batch. Move old files away.
+//
+// Errors: each warning names a directory or file that was left out; the files are complete otherwise. A directory that
+// is missing wraps [fs.ErrNotExist].
+func (s *Selector) Select(t int64) (files []File, warnings []error) {
+	if files, ok := s.batches[t]; ok {
+		return files, nil
+	}
+	dirs, err := s.fs.Glob(s.pattern)
+	if err != nil {
+		warnings = append(warnings, fmt.Errorf("find directories %q: %w", s.pattern, err))
+	} else if len(dirs) == 0 {
+		warnings = append(warnings, fmt.Errorf("find directories %q: %w", s.pattern, fs.ErrNotExist))
+	}
+	for _, dir := range dirs {
+		found, warned := s.list(dir, max(s.threshold, t-s.remember), t)
+		files = append(files, found...)
+		warnings = append(warnings, warned...)
+	}
+	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	files = slices.Compact(files)
+	s.record(t, files)
+	return files, warnings
+}
+
+// list returns the files in dir modified in (after, until].
+func (s *Selector) list(dir string, after, until int64) (files []File, warnings []error) {
+	info, err := s.fs.Stat(dir)
+	if err == nil && !info.IsDir() {
+		return nil, nil // the pattern also matches files; they are not meant
+	}
+	var entries []fs.DirEntry
+	if err == nil {
+		entries, err = s.fs.ReadDir(dir)
+	}
+	if err != nil {
+		return nil, []error{fmt.Errorf("list directory %s: %w", dir, err)}
+	}
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		if _, ok := s.taken[path]; ok || entry.IsDir() || !s.filter(path) {
+			continue
+		}
+		info, err := s.fs.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // gone since the directory was listed
+		}
+		if err != nil {
+			warnings = append(warnings, fmt.Errorf("describe file %s: %w", path, err))
+			continue
+		}
+		if mod := info.ModTime().UnixMilli(); info.Mode().IsRegular() && mod > after && mod <= until {
+			files = append(files, File{Path: path, ModTime: mod, Size: info.Size()})
+		}
+	}
+	return files, warnings
+}
+
+func (s *Selector) record(t int64, files []File) {
+	s.batches[t] = files
+	for _, f := range files {
+		s.taken[f.Path] = struct{}{}
+	}
+}
+
+// Forget drops the batches before t minus the remember duration, once the batch at t is complete. Their files are too
+// old to be selected again, unless they are changed.
+func (s *Selector) Forget(t int64) {
+	for batch, files := range s.batches {
+		if batch >= t-s.remember {
+			continue
+		}
+		delete(s.batches, batch)
+		for _, f := range files {
+			delete(s.taken, f.Path)
+		}
+	}
+}

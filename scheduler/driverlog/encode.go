@@ -1,0 +1,76 @@
+package driverlog
+
+import "encoding/binary"
+
+// commandVersion is the format version of an encoded command.
+const commandVersion = 1
+
+// Append returns dst with the encoding of c behind it. Equal commands have equal bytes.
+//
+// Shape, version 1; integers are varints in their shortest form, signed ones zigzag, and
+// strings and bytes have their length in front:
+//
+//	version    byte, 1
+//	kind       byte
+//	proposer   unsigned, with seq the request id
+//	seq        unsigned
+//	epoch      unsigned
+//	node       string
+//	app        string
+//	batch      unsigned
+//	time       signed
+//	inputs     unsigned count, then of each: stream signed, data bytes
+//	manifest   bytes
+//
+// There is no checksum: a log frames and checks its records itself.
+func (c Command) Append(dst []byte) []byte {
+	dst = append(dst, commandVersion, byte(c.Kind))
+	dst = binary.AppendUvarint(dst, c.Request.Proposer)
+	dst = binary.AppendUvarint(dst, c.Request.Seq)
+	dst = binary.AppendUvarint(dst, c.Epoch)
+	dst = appendBytes(dst, c.Node)
+	dst = appendBytes(dst, c.App)
+	dst = binary.AppendUvarint(dst, uint64(c.Batch))
+	dst = binary.AppendVarint(dst, c.Time)
+	dst = appendInputs(dst, c.Inputs)
+	return appendBytes(dst, c.Manifest)
+}
+
+// DecodeCommand returns the command that Append wrote. Its slices are its own.
+//
+// Errors: *VersionError; *CorruptError; *CommandError for what Validate refuses.
+func DecodeCommand(data []byte) (Command, error) {
+	d := decoder{data: data}
+	d.version(commandVersion)
+	c := Command{Kind: Kind(d.byte("kind"))}
+	c.Request = RequestID{Proposer: d.uvarint("proposer"), Seq: d.uvarint("seq")}
+	c.Epoch = d.uvarint("epoch")
+	c.Node = string(d.bytes("node", MaxName))
+	c.App = string(d.bytes("app", MaxName))
+	c.Batch = int64(d.uvarint("batch"))
+	c.Time = d.varint("time")
+	c.Inputs = d.inputs()
+	c.Manifest = append([]byte(nil), d.bytes("manifest", MaxPayload)...)
+	d.end()
+	if d.err != nil {
+		return Command{}, d.err
+	}
+	if err := c.Validate(); err != nil {
+		return Command{}, err
+	}
+	return c, nil
+}
+
+func appendBytes[B string | []byte](dst []byte, b B) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(b)))
+	return append(dst, b...)
+}
+
+func appendInputs(dst []byte, inputs []Input) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(inputs)))
+	for _, in := range inputs {
+		dst = binary.AppendVarint(dst, int64(in.Stream))
+		dst = appendBytes(dst, in.Data)
+	}
+	return dst
+}
