@@ -1,0 +1,81 @@
+package keyed
+
+import (
+	"slices"
+	"unsafe"
+)
+
+// Pairs returns dst with the entries from up to to appended, in insertion order.
+//
+// Cost: all the string keys of one call share one allocation and keep each other alive, so ask for a chunk at a time.
+func (t *Table[K, V]) Pairs(dst []Pair[K, V], from, to int) []Pair[K, V] {
+	if from == to {
+		return dst
+	}
+	dst = slices.Grow(dst, to-from)
+	switch t.hasher.kind {
+	case keysString:
+		buf := t.stringRoom(from, to)
+		for i := from; i < to; i++ {
+			var k K
+			k, buf = t.nextString(buf, i)
+			dst = append(dst, Pair[K, V]{Key: k, Value: t.words[i].val})
+		}
+	case keysInt:
+		for i := range t.ints[from:to] {
+			e := &t.ints[from+i]
+			dst = append(dst, Pair[K, V]{Key: t.intKey(e.key), Value: e.val})
+		}
+	default:
+		for i := range t.whole[from:to] {
+			e := &t.whole[from+i]
+			dst = append(dst, Pair[K, V]{Key: e.key, Value: e.val})
+		}
+	}
+	return dst
+}
+
+// Keys returns dst with the keys of the entries from up to to appended, in insertion order.
+//
+// Cost: as Pairs.
+func (t *Table[K, V]) Keys(dst []K, from, to int) []K {
+	if from == to {
+		return dst
+	}
+	dst = slices.Grow(dst, to-from)
+	switch t.hasher.kind {
+	case keysString:
+		buf := t.stringRoom(from, to)
+		for i := from; i < to; i++ {
+			var k K
+			k, buf = t.nextString(buf, i)
+			dst = append(dst, k)
+		}
+	case keysInt:
+		for _, e := range t.ints[from:to] {
+			dst = append(dst, t.intKey(e.key))
+		}
+	default:
+		for i := range t.whole[from:to] {
+			dst = append(dst, t.whole[from+i].key)
+		}
+	}
+	return dst
+}
+
+// stringRoom returns an empty buffer with room for the string keys of the entries from up to to.
+func (t *Table[K, V]) stringRoom(from, to int) []byte {
+	n := 0
+	for i := from; i < to; i++ {
+		n += t.stringLen(i)
+	}
+	return make([]byte, 0, n+16)
+}
+
+// nextString returns the string key of entry i, its bytes appended to buf, and buf.
+func (t *Table[K, V]) nextString(buf []byte, i int) (K, []byte) {
+	at := len(buf)
+	buf = t.appendString(buf, i)
+	s := unsafe.String(unsafe.SliceData(buf[at:]), len(buf)-at)
+	return *(*K)(unsafe.Pointer(&s)), buf
+}

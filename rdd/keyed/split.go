@@ -1,0 +1,90 @@
+package keyed
+
+// Split returns the entries as n blocks, one for each partition, nil where it has none; within a block in insertion order.
+// Part is asked once per key.
+//
+// Cost: two passes over the entries; values are copied as they are, and the string keys of a block share one allocation.
+// Errors: *PartitionError, which is ErrBadPartition, when part answers outside 0 to n-1.
+func (t *Table[K, V]) Split(n int, part func(K) int) ([]*Block[K, V], error) {
+	if n <= 0 {
+		return nil, nil
+	}
+	parts := make([]uint32, t.Len())
+	var keys []K
+	for from := 0; from < len(parts); from += run {
+		to := min(from+run, len(parts))
+		keys = t.Keys(keys[:0], from, to)
+		for j, k := range keys {
+			p := part(k)
+			if p < 0 || p >= n {
+				return nil, &PartitionError{Entry: from + j, Got: p, Of: n}
+			}
+			parts[from+j] = uint32(p)
+		}
+	}
+	return t.deal(n, parts), nil
+}
+
+// SplitHash returns what Split returns for the hasher's own Partition, faster.
+func (t *Table[K, V]) SplitHash(n int) []*Block[K, V] {
+	if n <= 0 {
+		return nil
+	}
+	parts := make([]uint32, t.Len())
+	switch t.hasher.kind {
+	case keysString:
+		for i := range t.words {
+			parts[i] = uint32(modulo(t.stringHash(&t.words[i]), n, false))
+		}
+	case keysInt:
+		signed := t.hasher.layout.whole.isSigned()
+		for i := range t.ints {
+			parts[i] = uint32(modulo(t.ints[i].key, n, signed))
+		}
+	default:
+		for i := range t.whole {
+			e := &t.whole[i]
+			parts[i] = uint32(t.hasher.place(&e.key, e.hash, n))
+		}
+	}
+	return t.deal(n, parts)
+}
+
+// deal returns n blocks, entry i in block parts[i].
+func (t *Table[K, V]) deal(n int, parts []uint32) []*Block[K, V] {
+	blocks := make([]*Block[K, V], n)
+	counts := make([]int, n)
+	bytes := make([]int, n)
+	for i, p := range parts {
+		counts[p]++
+		if t.hasher.kind == keysString {
+			bytes[p] += t.stringLen(i)
+		}
+	}
+	bufs := make([][]byte, n)
+	for p, c := range counts {
+		if c == 0 {
+			continue
+		}
+		blocks[p] = &Block[K, V]{Keys: make([]K, 0, c), Values: make([]V, 0, c), Hashes: make([]uint64, 0, c)}
+		if t.hasher.kind == keysString {
+			bufs[p] = make([]byte, 0, bytes[p]+16)
+		}
+	}
+	for i, p := range parts {
+		b := blocks[p]
+		var k K
+		switch t.hasher.kind {
+		case keysString:
+			k, bufs[p] = t.nextString(bufs[p], i)
+		case keysInt:
+			k = t.intKey(t.ints[i].key)
+		default:
+			k = t.whole[i].key
+		}
+		b.Keys = append(b.Keys, k)
+		b.Values = append(b.Values, *t.Value(i))
+		b.Hashes = append(b.Hashes, t.HashAt(i))
+	}
+	return blocks
+}

@@ -1,0 +1,233 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/leat-io/leat/lineage"
+	"github.com/leat-io/leat/scheduler"
+)
+
+// Options set up an executor. ID is required; Peers is where there is more than one executor.
+type Options struct {
+	ID scheduler.ExecutorID
+	// Isolate keeps and returns blocks as bytes.
+	Isolate bool
+	// Peers reads what other executors hold; nil finds nothing there.
+	Peers Peers
+	// Resolver finds the work of a task that does not carry it; nil finds none.
+	Resolver Resolver
+}
+
+// Peers reads blocks of other executors.
+//
+// It is called from the goroutines of tasks, also several at once, and may block until ctx is done.
+// What it returns is shared and must not be changed. An error means that the block cannot be had.
+type Peers interface {
+	Bucket(ctx context.Context, from scheduler.ExecutorID, id lineage.ShuffleID, mapPart, reduce int) (Held, error)
+	Persisted(ctx context.Context, from scheduler.ExecutorID, id scheduler.BlockID) (Held, error)
+}
+
+// A Resolver finds the work that an address names. It is called from the goroutines of tasks, also
+// several at once. An error ends the attempt.
+type Resolver interface {
+	Resolve(address scheduler.Address) (Work, error)
+}
+
+// Work is what a task does: exactly one is set.
+type Work struct {
+	Job     *lineage.Job
+	Shuffle *lineage.Shuffle
+}
+
+// An Executor runs tasks and holds blocks.
+type Executor struct {
+	opts  Options
+	store *store
+}
+
+// New returns an executor with an empty store.
+func New(opts Options) *Executor {
+	return &Executor{opts: opts, store: newStore()}
+}
+
+// ID returns the executor's name.
+func (e *Executor) ID() scheduler.ExecutorID { return e.opts.ID }
+
+// Run runs one attempt on the calling goroutine and returns its report.
+//
+// The attempt sees ctx; Run returns when its code does. If the code ends the goroutine with
+// runtime.Goexit, as a failing test does, Run does not return.
+//
+// Errors: the report's Err is a *scheduler.FetchError if an output could not be had, else a
+// *scheduler.TaskError.
+func (e *Executor) Run(ctx context.Context, task *scheduler.Task) *scheduler.TaskEnd {
+	env := &env{executor: e, task: task}
+	end := &scheduler.TaskEnd{Task: task.ID}
+	work := Work{Job: task.Job, Shuffle: task.Shuffle}
+	var err error
+	if work.Job == nil && work.Shuffle == nil {
+		work, err = e.resolve(task.Address)
+	}
+	if err == nil {
+		err = e.attempt(ctx, env, work, end)
+	}
+	// The task's code has seen the failure if there was one, and may have gone on regardless.
+	if env.fetch != nil {
+		err = env.fetch
+	}
+	end.Cached = env.stored
+	if err != nil {
+		end.Result, end.ResultData, end.Status = nil, nil, scheduler.MapStatus{}
+		end.Err = e.failure(task, work, err)
+	}
+	return end
+}
+
+// resolve finds work by address and refuses what does not fit it.
+func (e *Executor) resolve(address scheduler.Address) (Work, error) {
+	if e.opts.Resolver == nil {
+		return Work{}, &scheduler.CodecError{Doing: "resolve task", Err: errors.New("the executor has no resolver")}
+	}
+	work, err := e.opts.Resolver.Resolve(address)
+	if err != nil {
+		return Work{}, fmt.Errorf("resolve %s of stage %d: %w", address.Name, address.Stage, err)
+	}
+	if address.Map != (work.Shuffle != nil) || address.Map == (work.Job != nil) {
+		return Work{}, &scheduler.CodecError{Doing: "resolve task", Err: errors.New("map and result work mixed up")}
+	}
+	return work, nil
+}
+
+// attempt does the work. It is the one place where panics of user code end.
+func (e *Executor) attempt(ctx context.Context, env *env, work Work, end *scheduler.TaskEnd) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &scheduler.PanicError{Value: fmt.Sprint(v), Stack: string(debug.Stack())}
+		}
+	}()
+	if work.Shuffle != nil {
+		end.Status, err = e.write(ctx, env, work.Shuffle)
+		return err
+	}
+	block, err := work.Job.Run(ctx, env, env.task.Attempt.Partition)
+	if err != nil {
+		return err
+	}
+	if !e.opts.Isolate || block == nil {
+		end.Result = block
+		return nil
+	}
+	end.ResultData, err = encode("result", work.Job.Codec, block)
+	return err
+}
+
+// write runs a map task and keeps its buckets.
+func (e *Executor) write(ctx context.Context, env *env, s *lineage.Shuffle) (scheduler.MapStatus, error) {
+	part := env.task.Attempt.Partition
+	blocks, err := s.Write(ctx, env, part)
+	if err != nil {
+		return scheduler.MapStatus{}, err
+	}
+	if len(blocks) != s.NumReducers {
+		return scheduler.MapStatus{}, &scheduler.CodecError{Doing: fmt.Sprintf("write shuffle %s map %d", s.ID, part),
+			Err: fmt.Errorf("%d buckets for %d reducers", len(blocks), s.NumReducers)}
+	}
+	status := scheduler.MapStatus{Filled: scheduler.NewBits(s.NumReducers)}
+	keep := buckets{blocks: blocks}
+	if e.opts.Isolate {
+		status.Sizes = make([]int64, s.NumReducers)
+		keep = buckets{data: make([][]byte, len(blocks))}
+	}
+	for r, b := range blocks {
+		if b == nil {
+			continue
+		}
+		status.Filled.Set(r)
+		if !e.opts.Isolate {
+			continue
+		}
+		if keep.data[r], err = encode("bucket", s.Codec, b); err != nil {
+			return scheduler.MapStatus{}, err
+		}
+		status.Sizes[r] = int64(len(keep.data[r]))
+	}
+	e.store.putBuckets(s.ID, part, keep)
+	return status, nil
+}
+
+// failure says where an attempt failed.
+func (e *Executor) failure(task *scheduler.Task, work Work, err error) error {
+	var fetch *scheduler.FetchError
+	if errors.As(err, &fetch) {
+		return err
+	}
+	at := task.Attempt
+	te := &scheduler.TaskError{Job: at.Job, Stage: at.Stage, Partition: at.Partition, Attempt: at.Number,
+		Executor: e.opts.ID, Err: err}
+	var final lineage.Node
+	switch {
+	case work.Job != nil:
+		final = work.Job.Final
+	case work.Shuffle != nil:
+		final = work.Shuffle.Parent
+	}
+	if final != nil {
+		te.Op, te.Site = final.Op(), final.Site()
+	}
+	var p *scheduler.PanicError
+	if errors.As(err, &p) {
+		te.Stack = p.Stack
+	}
+	return te
+}
+
+// Bucket returns a shuffle bucket this executor holds.
+func (e *Executor) Bucket(id lineage.ShuffleID, mapPart, reduce int) (Held, bool) {
+	return e.store.bucket(id, mapPart, reduce)
+}
+
+// Persisted returns a persisted partition this executor holds. One that is being computed is not
+// there yet.
+func (e *Executor) Persisted(id scheduler.BlockID) (Held, bool) { return e.store.peek(id) }
+
+// Drop forgets blocks.
+func (e *Executor) Drop(d scheduler.Drop) { e.store.drop(d) }
+
+// Clear forgets all blocks.
+func (e *Executor) Clear() { e.store.clear() }
+
+// Blocks returns how many shuffle outputs and persisted partitions the executor holds.
+func (e *Executor) Blocks() (mapOutputs, persisted int) { return e.store.count() }
+
+// encode turns a block into bytes that are never nil.
+func encode(what string, codec lineage.Codec, b lineage.Block) ([]byte, error) {
+	if codec == nil {
+		return nil, &scheduler.CodecError{Doing: "encode " + what, Err: errors.New("there is no codec for its type")}
+	}
+	data, err := codec.Encode(b)
+	if err != nil {
+		return nil, &scheduler.CodecError{Doing: "encode " + what, Err: err}
+	}
+	if data == nil {
+		data = []byte{}
+	}
+	return data, nil
+}
+
+// open returns the block that h holds.
+func (h Held) open(codec lineage.Codec) (lineage.Block, error) {
+	if h.Data == nil {
+		return h.Block, nil
+	}
+	if codec == nil {
+		return nil, errors.New("decode block: there is no codec for its type")
+	}
+	b, err := codec.Decode(h.Data)
+	if err != nil {
+		return nil, fmt.Errorf("decode block of %d bytes: %w", len(h.Data), err)
+	}
+	return b, nil
+}

@@ -1,0 +1,97 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/leat-io/leat/lineage"
+)
+
+// A ScriptLoop is the event handler without goroutines: events are handled as they are given, and
+// those posted for later wait for Fire.
+type ScriptLoop struct {
+	l     *loop
+	later []event
+}
+
+// NewScriptLoop returns a loop over backend whose listener is called at once.
+func NewScriptLoop(backend Backend, opts Options) *ScriptLoop {
+	s := &ScriptLoop{}
+	opts = opts.withDefaults()
+	var deliveries []*delivery
+	for _, li := range opts.Listeners {
+		deliveries = append(deliveries, newDelivery(li, opts.ListenerQueue, opts.Logger))
+	}
+	s.l = newLoop(backend, opts, deliveries, func(_ time.Duration, ev event) { s.later = append(s.later, ev) })
+	return s
+}
+
+func (s *ScriptLoop) handle(ev event) {
+	s.l.handle(ev)
+	for _, d := range s.l.deliveries {
+		d.mu.Lock()
+		queue := d.queue
+		d.queue = nil
+		d.mu.Unlock()
+		for _, event := range queue {
+			event(&d.listener)
+		}
+	}
+}
+
+// Submit hands in a job and returns a function that cancels it.
+func (s *ScriptLoop) Submit(spec lineage.Job) (cancel func(err error)) {
+	j := newJob(spec)
+	s.handle(jobSubmitted{j})
+	return func(err error) { s.handle(jobCanceled{j, err, err}) }
+}
+
+// Fire handles what was posted for later.
+func (s *ScriptLoop) Fire() {
+	later := s.later
+	s.later = nil
+	for _, ev := range later {
+		s.handle(ev)
+	}
+}
+
+// Pending returns how many events wait for Fire.
+func (s *ScriptLoop) Pending() int { return len(s.later) }
+
+// The methods of Sink.
+func (s *ScriptLoop) ExecutorAdded(id ExecutorID, slots int) { s.handle(executorAdded{id, slots}) }
+func (s *ScriptLoop) ExecutorLost(id ExecutorID, loss Loss)  { s.handle(executorLost{id, loss}) }
+func (s *ScriptLoop) TaskEnded(end *TaskEnd)                 { s.handle(end) }
+
+// Forget drops blocks.
+func (s *ScriptLoop) Forget(d Drop) { s.handle(forget{d}) }
+
+// Close ends the loop.
+func (s *ScriptLoop) Close() { s.handle(closing{}) }
+
+// BackendEnded reports that the backend has returned.
+func (s *ScriptLoop) BackendEnded(err error) { s.handle(backendEnded{err}) }
+
+// Epoch returns the loop's epoch.
+func (s *ScriptLoop) Epoch() int64 { return s.l.registry.epoch }
+
+// Available returns how many outputs of a shuffle are registered, and out of how many.
+func (s *ScriptLoop) Available(id lineage.ShuffleID) (have, maps int) {
+	if o := s.l.registry.shuffles[id]; o != nil {
+		return o.have, len(o.maps)
+	}
+	return 0, 0
+}
+
+// Idle reports whether the loop holds nothing of any job any more.
+func (s *ScriptLoop) Idle() bool {
+	l := s.l
+	return len(l.jobs)+len(l.stages)+len(l.waiting)+len(l.failed)+len(l.sets)+len(l.running)+len(l.deferred) == 0
+}
+
+// Slots returns the free slots, in total and summed over executors.
+func (s *ScriptLoop) Slots() (total, sum int) {
+	for _, ex := range s.l.executors {
+		sum += ex.free
+	}
+	return s.l.free, sum
+}

@@ -1,0 +1,155 @@
+package scheduler
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/leat-io/leat/lineage"
+)
+
+// A Scheduler runs jobs on a backend's executors.
+//
+// All methods may be called from any goroutine; Run and Close not from a task, a job's Done or a
+// listener, which they wait for. New starts nothing: the first Run starts the scheduler's goroutines
+// and Close stops them.
+type Scheduler struct {
+	backend    Backend
+	opts       Options
+	inbox      *inbox
+	deliveries []*delivery
+
+	mu      sync.Mutex // guards started and closed; held while nothing else is locked
+	started bool
+	closed  bool
+
+	stop      context.CancelFunc // ends the backend; set by start
+	wg        sync.WaitGroup     // loop and backend
+	listeners sync.WaitGroup
+	closing   sync.Once
+}
+
+// New returns a scheduler for the executors of backend, which it takes over: a backend serves one
+// scheduler.
+//
+// Errors: what Validate says about opts is returned by the first Run.
+func New(backend Backend, opts Options) *Scheduler {
+	s := &Scheduler{backend: backend, opts: opts.withDefaults(), inbox: newInbox()}
+	for _, l := range opts.Listeners {
+		s.deliveries = append(s.deliveries, newDelivery(l, s.opts.ListenerQueue, s.opts.Logger))
+	}
+	return s
+}
+
+// Run runs job and returns when it is over: nil once Done has had every result. Jobs of several
+// goroutines share the executors, the earlier one first. With no executor at all a job waits for one.
+//
+// When ctx ends first the job is cancelled: its tasks' contexts are cancelled, stages that other
+// jobs use too go on. Run does not wait for tasks that ignore their context; they keep their slots.
+//
+// Order: Done is called in order of completion, not of partitions.
+// Errors: *CanceledError if ctx ended first; ErrClosed after Close; otherwise *JobError with the cause,
+// for a task that failed too often a *TaskError.
+func (s *Scheduler) Run(ctx context.Context, job lineage.Job) error {
+	if ctx.Err() != nil {
+		return canceled(ctx, -1, &job)
+	}
+	if err := s.start(); err != nil {
+		return err
+	}
+	// The graph is read here, not on the loop: sources may look at their files to count partitions.
+	j := newJob(job)
+	if !s.inbox.post(jobSubmitted{j}) {
+		return ErrClosed
+	}
+	select {
+	case err := <-j.done:
+		return err
+	case <-ctx.Done():
+		if !s.inbox.post(jobCanceled{j, ctx.Err(), context.Cause(ctx)}) {
+			return ErrClosed
+		}
+		return <-j.done
+	}
+}
+
+// Forget makes scheduler and executors drop all blocks of scopes: persisted partitions, and the
+// outputs of the shuffles that nodes of these scopes read. A scope that a running job still uses goes
+// when the job is over. A later job that needs what was dropped computes it again.
+func (s *Scheduler) Forget(scopes ...lineage.Scope) {
+	if len(scopes) > 0 {
+		s.inbox.post(forget{Drop{Scopes: slices.Clone(scopes)}})
+	}
+}
+
+// Unpersist makes scheduler and executors drop the persisted partitions of nodes.
+func (s *Scheduler) Unpersist(nodes ...lineage.NodeID) {
+	if len(nodes) > 0 {
+		s.inbox.post(forget{Drop{Nodes: slices.Clone(nodes)}})
+	}
+}
+
+// Close fails the running jobs with ErrClosed, cancels their tasks and returns when all of them,
+// the backend and the listeners are done. It may be called more than once. A task that ignores its
+// context holds it up.
+func (s *Scheduler) Close() error {
+	s.closing.Do(func() {
+		s.mu.Lock()
+		s.closed = true
+		started := s.started
+		s.mu.Unlock()
+		s.inbox.post(closing{})
+		if !started {
+			s.inbox.close()
+			return
+		}
+		s.stop()
+		s.wg.Wait()
+		for _, d := range s.deliveries {
+			d.close()
+		}
+		s.listeners.Wait()
+	})
+	return nil
+}
+
+// start starts the loop, the backend and the listeners, once.
+func (s *Scheduler) start() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	if s.started {
+		return nil
+	}
+	if err := s.opts.Validate(); err != nil {
+		return err
+	}
+	s.started = true
+	// The backend outlives every caller's context: it ends at Close.
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	for _, d := range s.deliveries {
+		s.listeners.Go(d.run)
+	}
+	s.wg.Go(func() { s.inbox.run(newLoop(s.backend, s.opts, s.deliveries, s.inbox.after)) })
+	s.wg.Go(func() {
+		err := s.backend.Run(ctx, sink{s.inbox})
+		if ctx.Err() == nil {
+			s.inbox.post(backendEnded{err})
+		}
+	})
+	return nil
+}
+
+func canceled(ctx context.Context, id int, job *lineage.Job) error {
+	return &CanceledError{Job: id, Name: job.Name, Site: job.Site, Err: ctx.Err(), Cause: context.Cause(ctx)}
+}
+
+// A sink posts a backend's reports to the loop.
+type sink struct{ inbox *inbox }
+
+func (s sink) ExecutorAdded(id ExecutorID, slots int) { s.inbox.post(executorAdded{id, slots}) }
+func (s sink) ExecutorLost(id ExecutorID, loss Loss)  { s.inbox.post(executorLost{id, loss}) }
+func (s sink) TaskEnded(end *TaskEnd)                 { s.inbox.post(end) }

@@ -1,0 +1,247 @@
+package scheduler
+
+import (
+	"slices"
+
+	"github.com/leat-io/leat/lineage"
+)
+
+// submitJob numbers a job, finds or makes its stages and submits the last one.
+func (l *loop) submitJob(j *job) {
+	j.id = l.nextJob
+	l.nextJob++
+	if j.planErr == nil {
+		j.planErr = l.backendErr
+	}
+	if j.planErr != nil || j.remaining == 0 {
+		var err error
+		if j.planErr != nil {
+			err = j.fail(j.planErr)
+		}
+		l.emitJobStarted(j)
+		j.ended = true
+		l.emitJobEnded(j, err)
+		j.done <- err
+		return
+	}
+	fresh := l.makeStages(j)
+	l.jobs = append(l.jobs, j)
+	l.emitJobStarted(j)
+	l.submitStage(j.result)
+	// A stage that need not run now and has to later, because something was lost, begins with attempt
+	// 1: it is recognisable as a rerun.
+	for _, st := range fresh {
+		if st.state == idle && st.attempts == 0 {
+			st.attempts = 1
+		}
+	}
+}
+
+// makeStages gives the job its stages. A map stage that another active job uses is shared. A new
+// one takes over the outputs the registry knows.
+func (l *loop) makeStages(j *job) (fresh []*stage) {
+	j.stages = make([]*stage, 0, len(j.plan))
+	for _, p := range j.plan {
+		if p.shuffle != nil {
+			if st := l.stages[p.shuffle.ID]; st != nil {
+				st.jobs = append(st.jobs, j)
+				j.stages = append(j.stages, st)
+				continue
+			}
+		}
+		st := &stage{id: l.nextStage, final: p.final, parts: p.parts, reads: p.reads, shuffle: p.shuffle, jobs: []*job{j}}
+		l.nextStage++
+		if st.shuffle != nil {
+			st.outputs = l.registry.outputs(st.shuffle.ID, st.parts)
+			l.stages[st.shuffle.ID] = st
+		} else {
+			st.job, j.result = j, st
+		}
+		j.stages = append(j.stages, st)
+		fresh = append(fresh, st)
+	}
+	j.plan = nil
+	return fresh
+}
+
+// submitStage runs what a stage lacks, after its parents.
+func (l *loop) submitStage(st *stage) {
+	if st.state != idle {
+		return
+	}
+	missing := l.missingParents(st)
+	if len(missing) == 0 {
+		l.startAttempt(st)
+		return
+	}
+	st.state, st.blockedOn = waiting, missing
+	l.waiting = append(l.waiting, st)
+	for _, p := range missing {
+		l.submitStage(p)
+	}
+}
+
+// missingParents returns the stages whose outputs st needs and which are not all there, ascending.
+// Nothing above a node that executors hold completely is needed.
+func (l *loop) missingParents(st *stage) []*stage {
+	reads := st.reads
+	if len(reads) == 0 {
+		return nil
+	}
+	if len(l.registry.cached) > 0 {
+		reads = lineage.ShuffleParents(st.final, l.registry.kept)
+	}
+	var missing []*stage
+	for _, sh := range reads {
+		if p := l.stages[sh.ID]; p != nil && !p.outputs.complete() {
+			missing = append(missing, p)
+		}
+	}
+	slices.SortFunc(missing, func(a, b *stage) int { return a.id - b.id })
+	return missing
+}
+
+// startAttempt makes a task set of what the stage lacks.
+func (l *loop) startAttempt(st *stage) {
+	keys := st.missing()
+	set := newTaskSet(st, st.attempts, keys)
+	st.attempts++
+	st.state, st.set = running, set
+	if l.listening() {
+		ev := StageSubmitted{StageInfo: st.info(), Attempt: set.attempt, Tasks: len(keys)}
+		l.emit(func(li *Listener) {
+			if li.StageSubmitted != nil {
+				li.StageSubmitted(ev)
+			}
+		})
+	}
+	if len(keys) == 0 {
+		l.attemptDone(st)
+		return
+	}
+	l.place(set)
+	i, _ := slices.BinarySearchFunc(l.sets, set, func(a, b *taskSet) int { return byPriority(a.stage, b.stage) })
+	l.sets = slices.Insert(l.sets, i, set)
+}
+
+// attemptDone is called when every task of a running map stage's attempt has succeeded.
+func (l *loop) attemptDone(st *stage) {
+	l.retire(st, nil)
+	st.state = idle
+	if st.shuffle == nil {
+		return
+	}
+	if !st.outputs.complete() {
+		// Some of the successes were about outputs that had been lost by then.
+		l.submitStage(st)
+		return
+	}
+	st.failures = 0
+	l.registry.epoch++
+	l.release(st)
+}
+
+// release submits the stages that waited for st.
+func (l *loop) release(st *stage) {
+	var ready []*stage
+	l.waiting = slices.DeleteFunc(l.waiting, func(w *stage) bool {
+		if !slices.Contains(w.blockedOn, st) {
+			return false
+		}
+		w.state, w.blockedOn = idle, nil
+		ready = append(ready, w)
+		return true
+	})
+	slices.SortFunc(ready, byPriority)
+	for _, w := range ready {
+		l.submitStage(w)
+	}
+}
+
+// retire ends the running attempt of a stage: it launches nothing more.
+func (l *loop) retire(st *stage, reason error) {
+	set := st.set
+	set.zombie = true
+	set.queue, set.head = nil, 0
+	if i := slices.Index(l.sets, set); i >= 0 {
+		l.sets = slices.Delete(l.sets, i, i+1)
+	}
+	if l.listening() {
+		ev := StageCompleted{StageInfo: st.info(), Attempt: set.attempt, Err: reason}
+		l.emit(func(li *Listener) {
+			if li.StageCompleted != nil {
+				li.StageCompleted(ev)
+			}
+		})
+	}
+}
+
+// endJob takes an active job out, with all that only it used, and tells its caller.
+func (l *loop) endJob(j *job, err error) {
+	j.ended = true
+	for _, st := range slices.Backward(j.stages) {
+		if i := slices.Index(st.jobs, j); i >= 0 {
+			st.jobs = slices.Delete(st.jobs, i, i+1)
+		}
+		if len(st.jobs) == 0 {
+			l.removeStage(st, err)
+		}
+	}
+	if i := slices.Index(l.jobs, j); i >= 0 {
+		l.jobs = slices.Delete(l.jobs, i, i+1)
+	}
+	// A stage that is left with later users only has a lower priority now.
+	slices.SortStableFunc(l.sets, func(a, b *taskSet) int { return byPriority(a.stage, b.stage) })
+	l.emitJobEnded(j, err)
+	j.done <- err
+	l.forgetDeferred()
+}
+
+// removeStage forgets a stage that no job uses and kills what it runs.
+func (l *loop) removeStage(st *stage, reason error) {
+	if st.state == running {
+		if reason == nil && st.shuffle != nil {
+			reason = errNotNeeded
+		}
+		l.retire(st, reason)
+	}
+	st.state = gone
+	st.blockedOn = nil
+	l.waiting = slices.DeleteFunc(l.waiting, func(w *stage) bool { return w == st })
+	l.failed = slices.DeleteFunc(l.failed, func(w *stage) bool { return w == st })
+	if st.shuffle != nil {
+		delete(l.stages, st.shuffle.ID)
+	}
+	if len(l.running) > 0 {
+		for _, a := range l.attempts(func(a *attempt) bool { return a.set.stage == st }) {
+			l.kill(a)
+		}
+	}
+}
+
+func (l *loop) emitJobStarted(j *job) {
+	if !l.listening() {
+		return
+	}
+	ev := JobStarted{Job: j.id, Name: j.spec.Name, Site: j.spec.Site, Scope: j.spec.Scope}
+	for _, st := range j.stages {
+		ev.Stages = append(ev.Stages, st.info())
+	}
+	l.emit(func(li *Listener) {
+		if li.JobStarted != nil {
+			li.JobStarted(ev)
+		}
+	})
+}
+
+func (l *loop) emitJobEnded(j *job, err error) {
+	if !l.listening() {
+		return
+	}
+	ev := JobEnded{Job: j.id, Err: err}
+	l.emit(func(li *Listener) {
+		if li.JobEnded != nil {
+			li.JobEnded(ev)
+		}
+	})
+}

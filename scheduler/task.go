@@ -1,0 +1,98 @@
+package scheduler
+
+import "github.com/leat-io/leat/lineage"
+
+// A Task is one attempt of one partition of a stage, as handed to a backend.
+type Task struct {
+	ID       TaskID
+	Attempt  lineage.Attempt
+	Executor ExecutorID
+	// Epoch is the scheduler's epoch at launch. It tells reports from before an executor's failure
+	// from reports after it.
+	Epoch int64
+	// Address names the work in any process that built the same graph.
+	Address Address
+	// Inputs are the map outputs of the shuffles the task may read.
+	Inputs []Input
+	// Cached are the persisted partitions the task may read from other executors.
+	Cached []CachedBlock
+	// Job is the work of a result task, Shuffle that of a map task. Exactly one is set while the task
+	// is in the scheduler's process; neither crosses a process border.
+	Job     *lineage.Job     `msgpack:"-"`
+	Shuffle *lineage.Shuffle `msgpack:"-"`
+}
+
+// An Address names the work of a task without pointing at it.
+type Address struct {
+	Job   int
+	Stage int
+	// Name is the action, Scope the batch of the job.
+	Name  string
+	Scope lineage.Scope
+	// Node is the node whose partition is computed.
+	Node lineage.NodeID
+	// Map is set for a map task; Shuffle is then what it writes.
+	Map     bool
+	Shuffle lineage.ShuffleID
+}
+
+// An Input is where the outputs of one shuffle are, by map partition.
+type Input struct {
+	Shuffle lineage.ShuffleID
+	Maps    []MapOutput
+}
+
+// A MapOutput is where one map task's buckets are and which of them hold rows. The zero MapOutput is
+// an output that is not there.
+type MapOutput struct {
+	Executor ExecutorID
+	MapStatus
+}
+
+// A MapStatus says what a map task wrote.
+type MapStatus struct {
+	// Filled has the bits of the reducers whose bucket is not empty.
+	Filled Bits
+	// Sizes are the encoded sizes by reducer; nil where buckets are kept as they are.
+	Sizes []int64
+}
+
+// A CachedBlock is a persisted partition and the executors that hold it.
+type CachedBlock struct {
+	BlockID
+	Executors []ExecutorID
+}
+
+// A BlockID names a persisted partition.
+type BlockID struct {
+	Node lineage.NodeID
+	Part int
+}
+
+// A TaskEnd is the report of an attempt that is over.
+type TaskEnd struct {
+	Task TaskID
+	// Result is the block of a result task that succeeded. ResultData is set in its place between the
+	// executor and its backend where results are carried as bytes; the scheduler reads Result only.
+	Result     lineage.Block
+	ResultData []byte
+	// Status is set by a map task that succeeded.
+	Status MapStatus
+	// Cached are the persisted partitions the attempt stored, also if it failed later.
+	Cached []BlockID
+	Err    error
+}
+
+// Bits is a set of small numbers.
+type Bits []uint64
+
+// NewBits returns an empty set with room for [0, n).
+func NewBits(n int) Bits { return make(Bits, (n+63)/64) }
+
+// Set adds i, which must be in the range the set was made for.
+func (b Bits) Set(i int) { b[i/64] |= 1 << (i % 64) }
+
+// Has reports whether i is in the set; false for any i outside its range.
+func (b Bits) Has(i int) bool {
+	return i >= 0 && i/64 < len(b) && b[i/64]&(1<<(i%64)) != 0
+}

@@ -1,0 +1,76 @@
+package scheduler
+
+import (
+	"fmt"
+
+	"github.com/vmihailenco/msgpack/v5"
+)
+
+// EncodeTask returns a task's address and inputs as bytes. The job and shuffle it points to do not
+// cross; the receiver looks them up by address.
+func EncodeTask(task *Task) ([]byte, error) {
+	data, err := msgpack.Marshal(task)
+	if err != nil {
+		return nil, &CodecError{Doing: fmt.Sprintf("encode task %d", task.ID), Err: err}
+	}
+	return data, nil
+}
+
+// DecodeTask returns the task that EncodeTask wrote.
+//
+// Errors: *CodecError for bytes that are not a task.
+func DecodeTask(data []byte) (*Task, error) {
+	task := new(Task)
+	if err := msgpack.Unmarshal(data, task); err != nil {
+		return nil, &CodecError{Doing: "decode task", Err: err}
+	}
+	return task, nil
+}
+
+// endWire is a TaskEnd with its error as bytes and without a live result.
+type endWire struct {
+	Task       TaskID
+	HasResult  bool
+	ResultData []byte
+	Status     MapStatus
+	Cached     []BlockID
+	Failed     bool
+	Err        []byte
+}
+
+// EncodeTaskEnd returns a report as bytes. Only ResultData carries a result; Result is left behind.
+func EncodeTaskEnd(end *TaskEnd, codecs ...ErrorCodec) ([]byte, error) {
+	w := endWire{
+		Task: end.Task, HasResult: end.ResultData != nil, ResultData: end.ResultData,
+		Status: end.Status, Cached: end.Cached, Failed: end.Err != nil,
+	}
+	if end.Err != nil {
+		w.Err = EncodeError(end.Err, codecs...)
+	}
+	data, err := msgpack.Marshal(&w)
+	if err != nil {
+		return nil, &CodecError{Doing: fmt.Sprintf("encode end of task %d", end.Task), Err: err}
+	}
+	return data, nil
+}
+
+// DecodeTaskEnd returns the report that EncodeTaskEnd wrote, its result still in ResultData.
+//
+// Errors: *CodecError for bytes that are not a report.
+func DecodeTaskEnd(data []byte, codecs ...ErrorCodec) (*TaskEnd, error) {
+	var w endWire
+	if err := msgpack.Unmarshal(data, &w); err != nil {
+		return nil, &CodecError{Doing: "decode end of task", Err: err}
+	}
+	end := &TaskEnd{Task: w.Task, Status: w.Status, Cached: w.Cached}
+	if w.HasResult {
+		end.ResultData = w.ResultData
+		if end.ResultData == nil {
+			end.ResultData = []byte{}
+		}
+	}
+	if w.Failed {
+		end.Err = DecodeError(w.Err, codecs...)
+	}
+	return end, nil
+}
