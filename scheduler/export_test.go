@@ -21,7 +21,7 @@ func NewScriptLoop(backend Backend, opts Options) *ScriptLoop {
 	for _, li := range opts.Listeners {
 		deliveries = append(deliveries, newDelivery(li, opts.ListenerQueue, opts.Logger))
 	}
-	s.l = newLoop(backend, opts, deliveries, func(_ time.Duration, ev event) { s.later = append(s.later, ev) })
+	s.l = newLoop(backend, opts, newRegistry(), deliveries, func(_ time.Duration, ev event) { s.later = append(s.later, ev) })
 	return s
 }
 
@@ -40,7 +40,7 @@ func (s *ScriptLoop) handle(ev event) {
 
 // Submit hands in a job and returns a function that cancels it.
 func (s *ScriptLoop) Submit(spec lineage.Job) (cancel func(err error)) {
-	j := newJob(spec)
+	j := newJob(spec, s.l.registry.kept)
 	s.handle(jobSubmitted{j})
 	return func(err error) { s.handle(jobCanceled{j, err, err}) }
 }
@@ -76,7 +76,7 @@ func (s *ScriptLoop) Epoch() int64 { return s.l.registry.epoch }
 
 // Available returns how many outputs of a shuffle are registered, and out of how many.
 func (s *ScriptLoop) Available(id lineage.ShuffleID) (have, maps int) {
-	if o := s.l.registry.shuffles[id]; o != nil {
+	if o := s.l.registry.shuffle(id); o != nil {
 		return o.have, len(o.maps)
 	}
 	return 0, 0

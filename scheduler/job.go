@@ -29,11 +29,15 @@ type planned struct {
 	reads   []*lineage.Shuffle
 }
 
-// newJob reads the job's graph. What goes wrong is kept for the loop, which numbers jobs.
-func newJob(spec lineage.Job) *job {
+// newJob reads the job's graph; a trimmed job's not above what kept says executors hold whole. What
+// goes wrong is kept for the loop, which numbers jobs.
+func newJob(spec lineage.Job, kept func(lineage.Node) bool) *job {
 	j := &job{spec: spec, id: -1, done: make(chan error, 1)}
+	if !spec.Trimmed {
+		kept = nil
+	}
 	j.planErr = guard(func() (err error) {
-		j.plan, err = plan(spec.Final)
+		j.plan, err = plan(spec.Final, kept)
 		return err
 	})
 	if j.planErr != nil {
@@ -52,8 +56,8 @@ func newJob(spec lineage.Job) *job {
 }
 
 // plan returns the stages of a job on final in post-order: every shuffle that final descends from
-// once, parents before children.
-func plan(final lineage.Node) ([]planned, error) {
+// once, parents before children; with kept, only as far up as nodes for which it is false.
+func plan(final lineage.Node, kept func(lineage.Node) bool) ([]planned, error) {
 	type frame struct {
 		stage   planned
 		pending []*lineage.Shuffle
@@ -65,7 +69,7 @@ func plan(final lineage.Node) ([]planned, error) {
 		}
 		p := planned{shuffle: sh, final: node, parts: n}
 		if len(node.Deps()) > 0 {
-			p.reads = lineage.ShuffleParents(node, nil)
+			p.reads = lineage.ShuffleParents(node, kept)
 		}
 		return frame{stage: p, pending: p.reads}, nil
 	}

@@ -40,10 +40,10 @@ type executor struct {
 	free int // slots
 }
 
-func newLoop(backend Backend, opts Options, deliveries []*delivery, after func(time.Duration, event)) *loop {
+func newLoop(backend Backend, opts Options, registry *registry, deliveries []*delivery, after func(time.Duration, event)) *loop {
 	return &loop{
 		backend: backend, opts: opts, deliveries: deliveries, after: after,
-		stages: map[lineage.ShuffleID]*stage{}, running: map[TaskID]*attempt{}, registry: newRegistry(),
+		stages: map[lineage.ShuffleID]*stage{}, running: map[TaskID]*attempt{}, registry: registry,
 	}
 }
 

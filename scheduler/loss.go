@@ -45,7 +45,7 @@ func (l *loop) fetchFailed(a *attempt, fetch *FetchError, cause error) {
 // outputLost unregisters one output and, since whoever loses one has likely lost all, those of its
 // executor. What was written after the task that complains had been launched is not meant.
 func (l *loop) outputLost(fetch *FetchError, epoch int64) {
-	o := l.registry.shuffles[fetch.Shuffle]
+	o := l.registry.shuffle(fetch.Shuffle)
 	if o != nil && fetch.Map >= 0 && fetch.Map < len(o.maps) && o.lose(fetch.Map, fetch.Executor, epoch) {
 		l.registry.epoch++
 	}
@@ -58,8 +58,7 @@ func (l *loop) outputLost(fetch *FetchError, epoch int64) {
 // that is incomplete and that they should have spared it: they cannot be had. Without this the shuffle
 // would be left out at the next attempt too.
 func (l *loop) doubtCached(a *attempt, fetch *FetchError) {
-	p := l.stages[fetch.Shuffle]
-	if p == nil || p.outputs.complete() || slices.Contains(l.missingParents(a.set.stage), p) {
+	if p := l.stages[fetch.Shuffle]; p != nil && (p.outputs.complete() || slices.Contains(l.missingParents(a.set.stage), p)) {
 		return
 	}
 	for _, c := range a.task.Cached {

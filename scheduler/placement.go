@@ -10,7 +10,7 @@ import (
 // place finds the persisted partitions the tasks of a set will meet. A task prefers the executors
 // that hold them; it never waits for one.
 func (l *loop) place(set *taskSet) {
-	if len(l.registry.cached) == 0 {
+	if l.registry.cached == 0 {
 		return
 	}
 	// Most stages meet no persisted node; one walk over the stage saves one walk per task.
@@ -18,7 +18,7 @@ func (l *loop) place(set *taskSet) {
 	meets := false
 	lineageErr := guard(func() error {
 		walkNarrow(st.final, func(n lineage.Node) bool {
-			meets = meets || l.registry.cached[n.ID()] != nil
+			meets = meets || l.registry.anyCached(n.ID())
 			return !meets
 		})
 		return nil
@@ -74,7 +74,7 @@ func (l *loop) cachedAbove(node lineage.Node, part int) []CachedBlock {
 			continue
 		}
 		seen[id] = true
-		if holders := l.registry.cached[id.Node][id.Part]; len(holders) > 0 {
+		if holders := l.registry.holders(id); len(holders) > 0 {
 			found = append(found, CachedBlock{BlockID: id, Executors: holders})
 			continue
 		}
@@ -198,7 +198,7 @@ func (l *loop) inputs(st *stage) []Input {
 	}
 	in := make([]Input, 0, len(st.reads))
 	for _, sh := range st.reads {
-		if o := l.registry.shuffles[sh.ID]; o != nil {
+		if o := l.registry.shuffle(sh.ID); o != nil {
 			in = append(in, Input{Shuffle: sh.ID, Maps: o.share()})
 		}
 	}

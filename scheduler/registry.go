@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/leat-io/leat/lineage"
 )
@@ -9,21 +10,63 @@ import (
 // A registry knows where map outputs and persisted partitions are.
 type registry struct {
 	// epoch is bumped whenever outputs are unregistered and whenever a map stage finishes.
-	epoch    int64
-	shuffles map[lineage.ShuffleID]*mapOutputs
-	cached   map[lineage.NodeID]map[int][]ExecutorID
+	epoch int64
+	// mu guards scopes and what is in them where others than the loop look at it; only the loop changes
+	// it, and reads it without the lock.
+	mu     sync.RWMutex
+	scopes map[lineage.Scope]*known
+	cached int // nodes of which something is persisted
 	// failed has the epoch at which an executor was found to have lost its outputs. A report about a
 	// task launched at or before that epoch is bogus: what it wrote is gone.
 	failed map[ExecutorID]int64
 }
 
+// A known is what is known of the nodes of one scope, so that forgetting a batch costs what the batch
+// left behind.
+type known struct {
+	shuffles map[lineage.ShuffleID]*mapOutputs
+	cached   map[lineage.NodeID]map[int][]ExecutorID
+}
+
 func newRegistry() *registry {
-	return &registry{
-		shuffles: map[lineage.ShuffleID]*mapOutputs{},
-		cached:   map[lineage.NodeID]map[int][]ExecutorID{},
-		failed:   map[ExecutorID]int64{},
+	return &registry{scopes: map[lineage.Scope]*known{}, failed: map[ExecutorID]int64{}}
+}
+
+// of returns what is known of a scope; nothing can be put into what it returns for an unknown one.
+func (r *registry) of(scope lineage.Scope) *known {
+	if k := r.scopes[scope]; k != nil {
+		return k
+	}
+	return &known{}
+}
+
+// open returns what is known of a scope, to put more into.
+func (r *registry) open(scope lineage.Scope) *known {
+	k := r.scopes[scope]
+	if k == nil {
+		k = &known{shuffles: map[lineage.ShuffleID]*mapOutputs{}, cached: map[lineage.NodeID]map[int][]ExecutorID{}}
+		r.scopes[scope] = k
+	}
+	return k
+}
+
+// close forgets a scope of which nothing is known any more.
+func (r *registry) close(scope lineage.Scope) {
+	if k := r.of(scope); len(k.shuffles) == 0 && len(k.cached) == 0 {
+		delete(r.scopes, scope)
 	}
 }
+
+// shuffle returns the outputs of a shuffle, nil if none are registered.
+func (r *registry) shuffle(id lineage.ShuffleID) *mapOutputs { return r.of(id.Node.Scope).shuffles[id] }
+
+// holders returns the executors that hold a persisted partition.
+func (r *registry) holders(id BlockID) []ExecutorID {
+	return r.of(id.Node.Scope).cached[id.Node][id.Part]
+}
+
+// anyCached reports whether something is persisted of a node.
+func (r *registry) anyCached(id lineage.NodeID) bool { return r.of(id.Scope).cached[id] != nil }
 
 // mapOutputs are the outputs of one shuffle.
 type mapOutputs struct {
@@ -64,12 +107,25 @@ func (o *mapOutputs) lose(part int, executor ExecutorID, epoch int64) bool {
 
 // outputs returns the outputs of a shuffle, none registered if it is new.
 func (r *registry) outputs(id lineage.ShuffleID, maps int) *mapOutputs {
-	o := r.shuffles[id]
+	o := r.shuffle(id)
 	if o == nil || len(o.maps) != maps {
 		o = &mapOutputs{maps: make([]MapOutput, maps), epochs: make([]int64, maps)}
-		r.shuffles[id] = o
+		r.mu.Lock()
+		r.open(id.Node.Scope).shuffles[id] = o
+		r.mu.Unlock()
 	}
 	return o
+}
+
+// unused forgets a shuffle that has no outputs: its scope may have been forgotten long ago, and only
+// its lineage been looked at since.
+func (r *registry) unused(id lineage.ShuffleID) {
+	if o := r.shuffle(id); o != nil && o.have == 0 {
+		r.mu.Lock()
+		delete(r.of(id.Node.Scope).shuffles, id)
+		r.close(id.Node.Scope)
+		r.mu.Unlock()
+	}
 }
 
 // bogus reports whether what a task launched at epoch left on executor is known to be gone.
@@ -85,9 +141,11 @@ func (r *registry) loseOutputs(executor ExecutorID, epoch int64) {
 		return
 	}
 	r.failed[executor] = epoch
-	for _, o := range r.shuffles {
-		for part := range o.maps {
-			o.lose(part, executor, epoch)
+	for _, k := range r.scopes {
+		for _, o := range k.shuffles {
+			for part := range o.maps {
+				o.lose(part, executor, epoch)
+			}
 		}
 	}
 	r.epoch++
@@ -95,10 +153,14 @@ func (r *registry) loseOutputs(executor ExecutorID, epoch int64) {
 
 // keep notes that executor holds a persisted partition.
 func (r *registry) keep(id BlockID, executor ExecutorID) {
-	parts := r.cached[id.Node]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	in := r.open(id.Node.Scope)
+	parts := in.cached[id.Node]
 	if parts == nil {
 		parts = map[int][]ExecutorID{}
-		r.cached[id.Node] = parts
+		in.cached[id.Node] = parts
+		r.cached++
 	}
 	if !slices.Contains(parts[id.Part], executor) {
 		// Tasks may be reading the old slice, so it is replaced.
@@ -108,7 +170,10 @@ func (r *registry) keep(id BlockID, executor ExecutorID) {
 
 // unkeep forgets that executor holds a persisted partition.
 func (r *registry) unkeep(id BlockID, executor ExecutorID) {
-	parts := r.cached[id.Node]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	in := r.of(id.Node.Scope)
+	parts := in.cached[id.Node]
 	i := slices.Index(parts[id.Part], executor)
 	if i < 0 {
 		return
@@ -119,42 +184,50 @@ func (r *registry) unkeep(id BlockID, executor ExecutorID) {
 	}
 	delete(parts, id.Part)
 	if len(parts) == 0 {
-		delete(r.cached, id.Node)
+		delete(in.cached, id.Node)
+		r.cached--
+		r.close(id.Node.Scope)
 	}
 }
 
 // loseCached forgets the persisted partitions of an executor.
 func (r *registry) loseCached(executor ExecutorID) {
-	for node, parts := range r.cached {
-		for part := range parts {
-			r.unkeep(BlockID{node, part}, executor)
+	for _, k := range r.scopes {
+		for node, parts := range k.cached {
+			for part := range parts {
+				r.unkeep(BlockID{node, part}, executor)
+			}
 		}
 	}
 }
 
-// kept reports whether every partition of a node is held by some executor.
+// kept reports whether every partition of a node is held by some executor. It may be called from any
+// goroutine.
 func (r *registry) kept(n lineage.Node) bool {
-	parts := r.cached[n.ID()]
-	if parts == nil {
+	id := n.ID()
+	r.mu.RLock()
+	held := len(r.of(id.Scope).cached[id])
+	r.mu.RUnlock()
+	if held == 0 {
 		return false
 	}
 	count, err := n.NumPartitions()
-	return err == nil && len(parts) == count
+	return err == nil && held == count
 }
 
 // drop forgets what d covers.
 func (r *registry) drop(d Drop) {
-	for node := range r.cached {
-		if d.Covers(node) {
-			delete(r.cached, node)
-		}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, scope := range d.Scopes {
+		r.cached -= len(r.of(scope).cached)
+		delete(r.scopes, scope)
 	}
-	if len(d.Scopes) == 0 {
-		return
-	}
-	for id := range r.shuffles {
-		if d.CoversScope(id.Node.Scope) {
-			delete(r.shuffles, id)
+	for _, node := range d.Nodes {
+		if in := r.of(node.Scope); in.cached[node] != nil {
+			delete(in.cached, node)
+			r.cached--
+			r.close(node.Scope)
 		}
 	}
 }

@@ -17,6 +17,7 @@ type Scheduler struct {
 	backend    Backend
 	opts       Options
 	inbox      *inbox
+	registry   *registry // the loop's; others may ask it what is kept
 	deliveries []*delivery
 
 	mu      sync.Mutex // guards started and closed; held while nothing else is locked
@@ -34,7 +35,7 @@ type Scheduler struct {
 //
 // Errors: what Validate says about opts is returned by the first Run.
 func New(backend Backend, opts Options) *Scheduler {
-	s := &Scheduler{backend: backend, opts: opts.withDefaults(), inbox: newInbox()}
+	s := &Scheduler{backend: backend, opts: opts.withDefaults(), inbox: newInbox(), registry: newRegistry()}
 	for _, l := range opts.Listeners {
 		s.deliveries = append(s.deliveries, newDelivery(l, s.opts.ListenerQueue, s.opts.Logger))
 	}
@@ -58,7 +59,7 @@ func (s *Scheduler) Run(ctx context.Context, job lineage.Job) error {
 		return err
 	}
 	// The graph is read here, not on the loop: sources may look at their files to count partitions.
-	j := newJob(job)
+	j := newJob(job, s.registry.kept)
 	if !s.inbox.post(jobSubmitted{j}) {
 		return ErrClosed
 	}
@@ -133,7 +134,7 @@ func (s *Scheduler) start() error {
 	for _, d := range s.deliveries {
 		s.listeners.Go(d.run)
 	}
-	s.wg.Go(func() { s.inbox.run(newLoop(s.backend, s.opts, s.deliveries, s.inbox.after)) })
+	s.wg.Go(func() { s.inbox.run(newLoop(s.backend, s.opts, s.registry, s.deliveries, s.inbox.after)) })
 	s.wg.Go(func() {
 		err := s.backend.Run(ctx, sink{s.inbox})
 		if ctx.Err() == nil {

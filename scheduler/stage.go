@@ -23,11 +23,12 @@ type stage struct {
 	id      int
 	final   lineage.Node
 	parts   int
-	reads   []*lineage.Shuffle
-	shuffle *lineage.Shuffle // what a map stage writes
-	outputs *mapOutputs      // where a map stage's outputs are
-	job     *job             // whose results a result stage brings
-	jobs    []*job           // active users, ascending; the first one's id is the priority
+	reads   []*lineage.Shuffle // all that its nodes read, unless trimmed
+	trimmed bool               // made for a trimmed job: reads is what was needed then
+	shuffle *lineage.Shuffle   // what a map stage writes
+	outputs *mapOutputs        // where a map stage's outputs are
+	job     *job               // whose results a result stage brings
+	jobs    []*job             // active users, ascending; the first one's id is the priority
 
 	state     stageState
 	attempts  int // number of the next attempt

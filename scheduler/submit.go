@@ -44,24 +44,60 @@ func (l *loop) makeStages(j *job) (fresh []*stage) {
 	for _, p := range j.plan {
 		if p.shuffle != nil {
 			if st := l.stages[p.shuffle.ID]; st != nil {
-				st.jobs = append(st.jobs, j)
-				j.stages = append(j.stages, st)
+				st.trimmed = st.trimmed && j.spec.Trimmed
+				if !st.trimmed {
+					st.reads = p.reads
+				}
+				st.attach(j)
 				continue
 			}
 		}
-		st := &stage{id: l.nextStage, final: p.final, parts: p.parts, reads: p.reads, shuffle: p.shuffle, jobs: []*job{j}}
-		l.nextStage++
-		if st.shuffle != nil {
-			st.outputs = l.registry.outputs(st.shuffle.ID, st.parts)
-			l.stages[st.shuffle.ID] = st
-		} else {
+		st := l.newStage(p, j)
+		if st.shuffle == nil {
 			st.job, j.result = j, st
 		}
-		j.stages = append(j.stages, st)
 		fresh = append(fresh, st)
 	}
 	j.plan = nil
 	return fresh
+}
+
+// newStage makes a stage that j uses.
+func (l *loop) newStage(p planned, j *job) *stage {
+	st := &stage{id: l.nextStage, final: p.final, parts: p.parts, reads: p.reads, trimmed: j.spec.Trimmed, shuffle: p.shuffle}
+	l.nextStage++
+	if st.shuffle != nil {
+		st.outputs = l.registry.outputs(st.shuffle.ID, st.parts)
+		l.stages[st.shuffle.ID] = st
+	}
+	st.attach(j)
+	return st
+}
+
+// attach makes j a user of the stage.
+func (st *stage) attach(j *job) {
+	if i, used := slices.BinarySearchFunc(st.jobs, j, func(a, b *job) int { return a.id - b.id }); !used {
+		st.jobs = slices.Insert(st.jobs, i, j)
+		j.stages = append(j.stages, st)
+	}
+}
+
+// parent returns the stage that writes a shuffle which st reads. Where trimming had left it out, all
+// users of st now use it as well.
+func (l *loop) parent(st *stage, sh *lineage.Shuffle) (*stage, error) {
+	p := l.stages[sh.ID]
+	if p == nil {
+		n, err := sh.Parent.NumPartitions()
+		if err != nil {
+			return nil, err
+		}
+		p = l.newStage(planned{shuffle: sh, final: sh.Parent, parts: n}, st.jobs[0])
+		p.trimmed = true
+	}
+	for _, j := range st.jobs {
+		p.attach(j)
+	}
+	return p, nil
 }
 
 // submitStage runs what a stage lacks, after its parents.
@@ -85,15 +121,22 @@ func (l *loop) submitStage(st *stage) {
 // Nothing above a node that executors hold completely is needed.
 func (l *loop) missingParents(st *stage) []*stage {
 	reads := st.reads
-	if len(reads) == 0 {
+	if len(reads) == 0 && !st.trimmed {
 		return nil
 	}
-	if len(l.registry.cached) > 0 {
+	if st.trimmed || l.registry.cached > 0 {
 		reads = lineage.ShuffleParents(st.final, l.registry.kept)
+	}
+	if st.trimmed {
+		st.reads = reads
 	}
 	var missing []*stage
 	for _, sh := range reads {
-		if p := l.stages[sh.ID]; p != nil && !p.outputs.complete() {
+		p, err := l.parent(st, sh)
+		if err != nil {
+			continue // nobody can count its partitions: a task that needs it will say so
+		}
+		if !p.outputs.complete() {
 			missing = append(missing, p)
 		}
 	}
@@ -211,6 +254,7 @@ func (l *loop) removeStage(st *stage, reason error) {
 	l.failed = slices.DeleteFunc(l.failed, func(w *stage) bool { return w == st })
 	if st.shuffle != nil {
 		delete(l.stages, st.shuffle.ID)
+		l.registry.unused(st.shuffle.ID)
 	}
 	if len(l.running) > 0 {
 		for _, a := range l.attempts(func(a *attempt) bool { return a.set.stage == st }) {

@@ -13,9 +13,15 @@ type Held struct {
 	Data  []byte
 }
 
-// A store holds the blocks of one executor. mu guards all of it and is held for look-ups only.
+// A store holds the blocks of one executor, by the scope of their nodes, so that forgetting a batch
+// costs what the batch left behind. mu guards all of it and is held for look-ups only.
 type store struct {
-	mu        sync.Mutex
+	mu     sync.Mutex
+	scopes map[lineage.Scope]*blocks
+}
+
+// A blocks is what is held of one scope.
+type blocks struct {
 	shuffles  map[lineage.ShuffleID]map[int]buckets
 	persisted map[scheduler.BlockID]*entry
 }
@@ -34,7 +40,25 @@ type entry struct {
 }
 
 func newStore() *store {
-	return &store{shuffles: map[lineage.ShuffleID]map[int]buckets{}, persisted: map[scheduler.BlockID]*entry{}}
+	return &store{scopes: map[lineage.Scope]*blocks{}}
+}
+
+// of returns what is held of a scope; nothing can be put into what it returns for an unknown one.
+func (s *store) of(scope lineage.Scope) *blocks {
+	if b := s.scopes[scope]; b != nil {
+		return b
+	}
+	return &blocks{}
+}
+
+// open returns what is held of a scope, to put more into.
+func (s *store) open(scope lineage.Scope) *blocks {
+	b := s.scopes[scope]
+	if b == nil {
+		b = &blocks{shuffles: map[lineage.ShuffleID]map[int]buckets{}, persisted: map[scheduler.BlockID]*entry{}}
+		s.scopes[scope] = b
+	}
+	return b
 }
 
 // putBuckets keeps the output of a map task, slice and all. Every attempt of it writes the same, so
@@ -42,10 +66,11 @@ func newStore() *store {
 func (s *store) putBuckets(id lineage.ShuffleID, mapPart int, b buckets) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps := s.shuffles[id]
+	in := s.open(id.Node.Scope)
+	maps := in.shuffles[id]
 	if maps == nil {
 		maps = map[int]buckets{}
-		s.shuffles[id] = maps
+		in.shuffles[id] = maps
 	}
 	maps[mapPart] = b
 }
@@ -53,7 +78,7 @@ func (s *store) putBuckets(id lineage.ShuffleID, mapPart int, b buckets) {
 func (s *store) bucket(id lineage.ShuffleID, mapPart, reduce int) (Held, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b, ok := s.shuffles[id][mapPart]
+	b, ok := s.of(id.Node.Scope).shuffles[id][mapPart]
 	switch {
 	case !ok || reduce < 0:
 		return Held{}, false
@@ -69,11 +94,12 @@ func (s *store) bucket(id lineage.ShuffleID, mapPart, reduce int) (Held, bool) {
 func (s *store) claim(id scheduler.BlockID) (*entry, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.persisted[id]; e != nil {
+	in := s.open(id.Node.Scope)
+	if e := in.persisted[id]; e != nil {
 		return e, false
 	}
 	e := &entry{ready: make(chan struct{})}
-	s.persisted[id] = e
+	in.persisted[id] = e
 	return e, true
 }
 
@@ -83,9 +109,10 @@ func (s *store) settle(id scheduler.BlockID, e *entry, held Held, ok bool) (kept
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e.held, e.ok = held, ok
-	kept = s.persisted[id] == e
+	in := s.of(id.Node.Scope)
+	kept = in.persisted[id] == e
 	if kept && !ok {
-		delete(s.persisted, id)
+		delete(in.persisted, id)
 	}
 	close(e.ready)
 	return kept && ok
@@ -94,7 +121,7 @@ func (s *store) settle(id scheduler.BlockID, e *entry, held Held, ok bool) (kept
 func (s *store) peek(id scheduler.BlockID) (Held, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.persisted[id]; e != nil && e.ok {
+	if e := s.of(id.Node.Scope).persisted[id]; e != nil && e.ok {
 		return e.held, true
 	}
 	return Held{}, false
@@ -103,17 +130,15 @@ func (s *store) peek(id scheduler.BlockID) (Held, bool) {
 func (s *store) drop(d scheduler.Drop) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for id := range s.persisted {
-		if d.Covers(id.Node) {
-			delete(s.persisted, id)
-		}
+	for _, scope := range d.Scopes {
+		delete(s.scopes, scope)
 	}
-	if len(d.Scopes) == 0 {
-		return
-	}
-	for id := range s.shuffles {
-		if d.CoversScope(id.Node.Scope) {
-			delete(s.shuffles, id)
+	for _, node := range d.Nodes {
+		held := s.of(node.Scope).persisted
+		for id := range held {
+			if id.Node == node {
+				delete(held, id)
+			}
 		}
 	}
 }
@@ -121,19 +146,20 @@ func (s *store) drop(d scheduler.Drop) {
 func (s *store) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	clear(s.shuffles)
-	clear(s.persisted)
+	clear(s.scopes)
 }
 
 func (s *store) count() (mapOutputs, persisted int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, maps := range s.shuffles {
-		mapOutputs += len(maps)
-	}
-	for _, e := range s.persisted {
-		if e.ok {
-			persisted++
+	for _, in := range s.scopes {
+		for _, maps := range in.shuffles {
+			mapOutputs += len(maps)
+		}
+		for _, e := range in.persisted {
+			if e.ok {
+				persisted++
+			}
 		}
 	}
 	return mapOutputs, persisted
