@@ -69,6 +69,10 @@ type Job struct {
 	Run func(ctx context.Context, env Env, part int) (Block, error)
 	// Codec carries results over process borders.
 	Codec Codec
+	// Trimmed leaves out of the job's stages what lies above nodes that executors hold whole; a stage
+	// that turns out to be needed, because something was lost, is added then. The job costs what has to
+	// run and not the length of its lineage, which a window or a running state makes long.
+	Trimmed bool
 	// Done receives the result for position i of Parts, once per position, in any order, never two
 	// at a time. An error fails the job. It runs on the scheduler's loop and must be quick.
 	Done func(i int, result Block) error

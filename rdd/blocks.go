@@ -1,0 +1,13 @@
+package rdd
+
+// FromBlocks returns the RDD whose partition i is blocks[i], in order. It takes the blocks over: they must
+// not be changed afterwards. Received input is made into RDDs with it.
+//
+// Shape: one partition a block; no partitioner.
+// Cost: nothing is copied until a task reads.
+func FromBlocks[T any](c *Context, blocks [][]T) *RDD[T] {
+	r := newNode[T](c, "blocks")
+	r.count = fixed(len(blocks))
+	r.compute = func(t *task, part int, out sink[T]) error { return pushRows(t, blocks[part], r.clone, out) }
+	return r
+}

@@ -1,0 +1,49 @@
+package rdd
+
+import (
+	"github.com/leat-io/leat/lineage"
+)
+
+// CoGrouped are the values that two inputs have for one key, empty where an input has none.
+type CoGrouped[V, W any] struct {
+	Left  []V
+	Right []W
+}
+
+// CoGroup returns, for every key of either input, the values each has for it.
+//
+// Shape: one pair per key, keys in the order first seen, a's before b's; values in the order of the
+// map partitions and their rows. Partitions and partitioner by the options, else chosen among both
+// inputs' (see NumPartitions).
+// Cost: an input that has the chosen partitioner is read in place, the other is shuffled whole; a
+// partition's values are held in memory.
+// Errors: a key type without value identity is keyed.ErrBadKeyType.
+func CoGroup[K comparable, V, W any](a *RDD[Pair[K, V]], b *RDD[Pair[K, W]], opts ...KeyOption) *RDD[Pair[K, CoGrouped[V, W]]] {
+	p, h, err := placement[K](a.ctx, keyOptionsOf(opts), &a.base, &b.base)
+	if err != nil {
+		return broken[Pair[K, CoGrouped[V, W]]](a.ctx, "cogroup", err).preferring(b.err).preferring(a.err)
+	}
+	child := newNode[Pair[K, CoGrouped[V, W]]](a.ctx, "cogroup")
+	child.inherit(a.err, b.err)
+	child.partitioner = p
+	child.count = fixed(p.NumPartitions())
+	left := newKeyedInput(&child.base, 0, a, h, p)
+	right := newKeyedInput(&child.base, 1, b, h, p)
+	child.setDeps([]lineage.Dep{left.dep, right.dep})
+	child.compute = func(t *task, part int, out sink[Pair[K, CoGrouped[V, W]]]) error {
+		at := place{node: &child.base, part: part}
+		keys := newKeyIndex(h)
+		var vs groups[V]
+		var ws groups[W]
+		if err := left.push(t, part, func(chunk []Pair[K, V]) error { return addGroup(&at, keys, &vs, chunk) }); err != nil {
+			return err
+		}
+		at.seen = 0
+		if err := right.push(t, part, func(chunk []Pair[K, W]) error { return addGroup(&at, keys, &ws, chunk) }); err != nil {
+			return err
+		}
+		l, r := vs.arrange(keys.Len()), ws.arrange(keys.Len())
+		return pushKeys(t, keys, out, func(i int) CoGrouped[V, W] { return CoGrouped[V, W]{Left: l[i], Right: r[i]} })
+	}
+	return child
+}

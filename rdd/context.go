@@ -1,0 +1,133 @@
+package rdd
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/leat-io/leat/lineage"
+)
+
+// A Runner runs jobs. *scheduler.Scheduler is one.
+//
+// Actions call Run from the caller's goroutine; several may run at once. Run returns when every
+// partition's result was handed to job.Done, or with the error that ended the job.
+type Runner interface {
+	Run(ctx context.Context, job lineage.Job) error
+	// Unpersist drops the kept partitions of the nodes.
+	Unpersist(nodes ...lineage.NodeID)
+	// Forget drops everything that was kept for nodes of the scopes, shuffle outputs included.
+	Forget(scopes ...lineage.Scope)
+}
+
+// Options configure a Context. The zero value works.
+type Options struct {
+	// DefaultParallelism is the partition count of shuffles and sources that name none. Zero leaves
+	// it unset: a shuffle then takes the largest partition count among its parents, a source Cores.
+	DefaultParallelism int
+	// Cores is the number of tasks the runner runs at once; sources without a partition count make
+	// so many partitions where DefaultParallelism is unset. Zero means 2.
+	Cores int
+	// CheckpointDir is the directory that Checkpoint writes below. Empty: Checkpoint is refused.
+	CheckpointDir string
+	// CheckpointAllMarked also writes marked RDDs that lie above another marked one. By default a job
+	// writes only the nearest marked RDD on each path.
+	CheckpointAllMarked bool
+	// TrimJobs plans jobs only as far up as RDDs that are persisted whole, and further when something
+	// turns out to be lost. By default a job lists the stages of its whole lineage, those it skips as well;
+	// for streams, whose lineage is long, that would cost more than the batch.
+	TrimJobs bool
+}
+
+// Validate returns an error naming each field that has no meaning.
+func (o Options) Validate() error {
+	var errs []error
+	if o.DefaultParallelism < 0 {
+		errs = append(errs, errors.New("rdd.Options.DefaultParallelism is negative"))
+	}
+	if o.Cores < 0 {
+		errs = append(errs, errors.New("rdd.Options.Cores is negative"))
+	}
+	return errors.Join(errs...)
+}
+
+// A Context is where RDDs are made: it numbers them and knows the runner of their jobs. Its
+// methods and all functions of this package may be called from any goroutine.
+type Context struct {
+	*shared
+	scope lineage.Scope
+	site  string // what new nodes name as their call site; empty: the caller's file and line
+	last  *atomic.Int32
+}
+
+// shared is what all views of a context have in common.
+type shared struct {
+	runner  Runner
+	opts    Options
+	stopped atomic.Bool
+}
+
+// NewContext returns a context whose actions run on runner.
+func NewContext(runner Runner, opts Options) (*Context, error) {
+	if runner == nil {
+		return nil, errors.New("rdd.NewContext: nil runner")
+	}
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	if opts.Cores == 0 {
+		opts.Cores = 2
+	}
+	return &Context{shared: &shared{runner: runner, opts: opts}, last: new(atomic.Int32)}, nil
+}
+
+// In returns a view of the context for one scope: nodes made through it are numbered within scope
+// from first+1 up, name site as the place they were built, and go when the scope is forgotten. Views of
+// one scope must not give the same number twice while both nodes are in use.
+func (c *Context) In(scope lineage.Scope, site string, first int32) *Context {
+	view := &Context{shared: c.shared, scope: scope, site: site, last: new(atomic.Int32)}
+	view.last.Store(first)
+	return view
+}
+
+// Forget drops what executors keep for the nodes of the scopes: persisted partitions and shuffle
+// outputs. What is needed again later is computed again.
+func (c *Context) Forget(scopes ...lineage.Scope) { c.runner.Forget(scopes...) }
+
+// Options returns the options the context runs with, defaults filled in.
+func (c *Context) Options() Options { return c.opts }
+
+// Stop ends the context: later actions return ErrStopped. Jobs that run go on.
+func (c *Context) Stop() { c.stopped.Store(true) }
+
+// Parallelism is the default partition count of sources: DefaultParallelism, or Cores where that
+// is unset.
+func (c *Context) Parallelism() int {
+	if c.opts.DefaultParallelism > 0 {
+		return c.opts.DefaultParallelism
+	}
+	return c.opts.Cores
+}
+
+func (c *Context) newID() lineage.NodeID {
+	return lineage.NodeID{Scope: c.scope, Ordinal: c.last.Add(1)}
+}
+
+// run runs a job on the context's runner, then writes what was marked for a checkpoint.
+func (c *Context) run(ctx context.Context, job lineage.Job) error {
+	if inTask(ctx) {
+		return ErrNestedJob
+	}
+	if c.stopped.Load() {
+		return ErrStopped
+	}
+	job.Scope = c.scope
+	job.Trimmed = c.opts.TrimJobs
+	if job.Site == "" {
+		job.Site = c.callSite()
+	}
+	if err := c.runner.Run(ctx, job); err != nil {
+		return err
+	}
+	return writeMarked(ctx, c, job.Final)
+}

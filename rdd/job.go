@@ -1,0 +1,75 @@
+package rdd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/leat-io/leat/lineage"
+)
+
+// runJob runs f over partitions of r and hands each result to done with its position in parts, in
+// any order, one at a time.
+func runJob[T, R any](ctx context.Context, r *RDD[T], name string, parts []int, f func(t *task, part int) (R, error), done func(i int, result R) error) error {
+	return runRows(ctx, r, name, parts, func(t *task, part int) (*rowBlock[R], error) {
+		result, err := f(t, part)
+		return &rowBlock[R]{rows: []R{result}}, err
+	}, func(i int, rows []R) error { return done(i, rows[0]) })
+}
+
+// runRows is runJob for results that are rows.
+func runRows[T, R any](ctx context.Context, r *RDD[T], name string, parts []int, f func(t *task, part int) (*rowBlock[R], error), done func(i int, rows []R) error) error {
+	if r.err != nil {
+		return r.err
+	}
+	n, err := r.NumPartitions()
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if p < 0 || p >= n {
+			return fmt.Errorf("%s on %s: %w: partition %d of %d", name, r.String(), ErrArgument, p, n)
+		}
+	}
+	return r.ctx.run(ctx, lineage.Job{
+		Name: name, Final: r.Node(), Parts: parts, Codec: new(rowCodec[R]),
+		Run: func(ctx context.Context, env lineage.Env, part int) (lineage.Block, error) {
+			return f(newTask(ctx, env), part)
+		},
+		Done: func(i int, b lineage.Block) error { return done(i, b.(*rowBlock[R]).rows) },
+	})
+}
+
+// allParts is every partition of n, in order.
+func allParts(n int) []int {
+	parts := make([]int, n)
+	for i := range parts {
+		parts[i] = i
+	}
+	return parts
+}
+
+// everywhere runs f over all partitions and returns the results in partition order.
+func everywhere[T, R any](ctx context.Context, r *RDD[T], name string, f func(t *task, part int) (R, error)) ([]R, error) {
+	n, err := r.NumPartitions()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]R, n)
+	err = runJob(ctx, r, name, allParts(n), f, func(i int, result R) error {
+		out[i] = result
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// some pushes the records of a partition into out until it returns errStop, which is no fault.
+func (n *node[T]) some(t *task, part int, out sink[T]) error {
+	if err := n.push(t, part, out); !errors.Is(err, errStop) {
+		return err
+	}
+	return nil
+}

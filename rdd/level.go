@@ -1,0 +1,73 @@
+package rdd
+
+import (
+	"fmt"
+
+	"github.com/leat-io/leat/lineage"
+)
+
+// A StorageLevel says where and how the partitions of a persisted RDD are kept.
+type StorageLevel struct {
+	Memory       bool
+	Deserialized bool // as records; otherwise encoded, where the executor keeps encoded blocks
+}
+
+// MemoryOnly keeps partitions as records in memory. A partition that was lost is computed again.
+func MemoryOnly() StorageLevel { return StorageLevel{Memory: true, Deserialized: true} }
+
+// MemoryOnlySer keeps partitions in memory, encoded where that saves a copy: executors in the
+// program's own process keep them as records all the same.
+func MemoryOnlySer() StorageLevel { return StorageLevel{Memory: true} }
+
+// String returns the level's name in the field, such as MEMORY_ONLY_SER; the zero level is NONE.
+func (l StorageLevel) String() string {
+	switch {
+	case !l.Memory:
+		return "NONE"
+	case l.Deserialized:
+		return "MEMORY_ONLY"
+	}
+	return "MEMORY_ONLY_SER"
+}
+
+// Persist keeps each partition from the first time it is computed until Unpersist. A level that
+// is already set stays, and asking for another is ErrLevelChange. A level without Memory is refused.
+//
+// Order: what is kept is read back in the same order.
+// Cost: memory for the records of every partition that a job computed.
+func (b *base) Persist(level StorageLevel) error {
+	if !level.Memory {
+		return fmt.Errorf("persist %s: %w: level %s", b, ErrArgument, level)
+	}
+	if b.level.CompareAndSwap(nil, &level) {
+		return nil
+	}
+	if set := b.level.Load(); set != nil && *set != level {
+		return fmt.Errorf("persist %s at %s: %w: %s", b, level, ErrLevelChange, set)
+	}
+	return nil
+}
+
+// Cache persists the RDD at MemoryOnly, if no level is set, and returns it.
+func (r *RDD[T]) Cache() *RDD[T] {
+	level := MemoryOnly()
+	r.level.CompareAndSwap(nil, &level)
+	return r
+}
+
+// Unpersist drops what is kept. The RDD can be computed, and persisted, again.
+func (b *base) Unpersist() {
+	if b.level.Swap(nil) != nil {
+		b.home.runner.Unpersist(b.id)
+	}
+}
+
+// Level returns the storage level, the zero level if none is set.
+func (b *base) Level() StorageLevel {
+	if l := b.level.Load(); l != nil {
+		return *l
+	}
+	return StorageLevel{}
+}
+
+var _ lineage.Node = (*base)(nil)

@@ -1,0 +1,73 @@
+package rdd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/leat-io/leat/lineage"
+)
+
+// Repartition returns the same records dealt out evenly over n partitions, more or fewer than
+// before.
+//
+// Shape: n partitions; from each partition of r they get numbers of records that differ by at
+// most one; no partitioner. Each partition of r starts dealing at a place of its own, fixed by its
+// index, so that many short ones do not all fill the first outputs.
+// Order: within an output, the order of the map partitions and their rows.
+// Cost: every record goes through a shuffle. Coalesce makes fewer partitions without one.
+// Errors: an n below 1 is ErrArgument.
+func (r *RDD[T]) Repartition(n int) *RDD[T] {
+	if n < 1 {
+		return broken[T](r.ctx, "repartition", fmt.Errorf("%w: %d partitions", ErrArgument, n)).preferring(r.err)
+	}
+	child := newNode[T](r.ctx, "repartition")
+	child.inherit(r.err)
+	child.count = fixed(n)
+	dep := dealt(&child.base, r.node, n, func(part int, row int64) int {
+		return int((startOf(part) + uint64(row)) % uint64(n))
+	})
+	child.setDeps([]lineage.Dep{dep})
+	child.compute = func(t *task, part int, out sink[T]) error {
+		return fetchRows(t, dep.Shuffle, part, r.clone, out)
+	}
+	return child
+}
+
+// startOf scatters the indexes of partitions; half the range leaves room to count up from.
+func startOf(part int) uint64 {
+	x := uint64(part)*0x9e3779b97f4a7c15 + 0x632be59bd9b4e019
+	x = (x ^ x>>32) * 0xd6e8feb86659fd93
+	return (x ^ x>>32) >> 1
+}
+
+// dealt returns the dependency that sends row number row of parent partition part to the bucket
+// which deal names. It looks at no record.
+func dealt[T any](child *base, parent *node[T], buckets int, deal func(part int, row int64) int) lineage.Dep {
+	s := &lineage.Shuffle{
+		ID:     lineage.ShuffleID{Node: child.id},
+		Parent: parent, NumReducers: buckets, Codec: &parent.rows,
+	}
+	s.Write = func(ctx context.Context, env lineage.Env, part int) ([]lineage.Block, error) {
+		rows := make([][]T, buckets)
+		var row int64
+		err := parent.push(newTask(ctx, env), part, func(chunk []T) error {
+			for _, x := range chunk {
+				b := deal(part, row)
+				rows[b] = append(rows[b], x)
+				row++
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		blocks := make([]lineage.Block, buckets)
+		for i, r := range rows {
+			if len(r) > 0 {
+				blocks[i] = &rowBlock[T]{rows: r}
+			}
+		}
+		return blocks, nil
+	}
+	return lineage.Dep{Parent: parent, Shuffle: s}
+}

@@ -1,0 +1,141 @@
+package rdd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/leat-io/leat/lineage"
+	"github.com/leat-io/leat/rdd/keyed"
+)
+
+// rowShuffle returns the dependency that sends each row of parent to the bucket that place
+// names, in order. It combines nothing.
+func rowShuffle[T any](child *base, dep int, parent *node[T], buckets int, bucketOf func(*T) (int, error)) lineage.Dep {
+	s := &lineage.Shuffle{
+		ID:     lineage.ShuffleID{Node: child.id, Dep: int32(dep)},
+		Parent: &parent.base, NumReducers: buckets, Codec: &parent.rows,
+	}
+	s.Write = func(ctx context.Context, env lineage.Env, part int) ([]lineage.Block, error) {
+		rows := make([][]T, buckets)
+		at := place{node: child, part: part}
+		err := parent.push(newTask(ctx, env), part, func(chunk []T) error { return dealChunk(&at, chunk, rows, bucketOf) })
+		if err != nil {
+			return nil, err
+		}
+		blocks := make([]lineage.Block, buckets)
+		for i, r := range rows {
+			if len(r) > 0 {
+				blocks[i] = &rowBlock[T]{rows: r}
+			}
+		}
+		return blocks, nil
+	}
+	return lineage.Dep{Parent: &parent.base, Shuffle: s}
+}
+
+// dealChunk appends each row of a chunk to the bucket it goes to. Partitioners and the keys of
+// sorts are functions of the program: their panics are caught here.
+func dealChunk[T any](at *place, chunk []T, rows [][]T, bucketOf func(*T) (int, error)) (err error) {
+	i := 0
+	defer func() {
+		if v := recover(); v != nil {
+			err = at.panicked(i, v)
+		}
+	}()
+	for j := range chunk {
+		i = j
+		b, err := bucketOf(&chunk[j])
+		if err != nil {
+			return at.failed(j, err)
+		}
+		rows[b] = append(rows[b], chunk[j])
+	}
+	at.seen += int64(len(chunk))
+	return nil
+}
+
+// fetchRows pushes bucket part of a row shuffle into out, in the order of the map partitions.
+func fetchRows[T any](t *task, s *lineage.Shuffle, part int, clone func(T) T, out sink[T]) error {
+	return t.env.Fetch(t.ctx, s, part, func(_ int, b lineage.Block) error {
+		return pushRows(t, b.(*rowBlock[T]).rows, clone, out)
+	})
+}
+
+// bucketOf is the bucket function of a partitioner over a record's key.
+func bucketOf[T any, K comparable](h *keyed.Hasher[K], p Partitioner[K], key func(*T) K) func(*T) (int, error) {
+	dynamic := h.Dynamic()
+	return func(row *T) (int, error) {
+		k := key(row)
+		if dynamic {
+			if err := h.Check(k); err != nil {
+				return 0, err
+			}
+		}
+		return partitionOf(p, k)
+	}
+}
+
+// input is a parent of an operation by key as the child reads it: over a shuffle, or straight
+// where the parent lies as the child does.
+type input[T any] struct {
+	parent *RDD[T]
+	dep    lineage.Dep
+}
+
+func newInput[T any](child *base, dep int, parent *RDD[T], p AnyPartitioner, bucket func(*T) (int, error)) input[T] {
+	if parent.partitioner != nil && parent.partitioner.Equal(p) {
+		return input[T]{parent: parent, dep: lineage.OneToOne(parent.Node())}
+	}
+	return input[T]{parent: parent, dep: rowShuffle(child, dep, parent.node, p.NumPartitions(), bucket)}
+}
+
+// newKeyedInput is newInput for pairs.
+func newKeyedInput[K comparable, V any](child *base, dep int, parent *RDD[Pair[K, V]], h *keyed.Hasher[K], p Partitioner[K]) input[Pair[K, V]] {
+	return newInput(child, dep, parent, p, bucketOf(h, p, keyOf[K, V]))
+}
+
+func (in input[T]) push(t *task, part int, out sink[T]) error {
+	if in.dep.Shuffle == nil {
+		return in.parent.push(t, part, out)
+	}
+	return fetchRows(t, in.dep.Shuffle, part, in.parent.clone, out)
+}
+
+// combinedCodec encodes what a map-side combine writes: the keys and values of a keyed.Block as
+// pairs. Hashes are fixed functions of the keys, so the reader finds them again.
+type combinedCodec[K comparable, C any] struct {
+	hasher *keyed.Hasher[K]
+	pairs  lazyCodec[Pair[K, C]]
+}
+
+func (c *combinedCodec[K, C]) Encode(b lineage.Block) ([]byte, error) {
+	columns, err := c.pairs.get()
+	if err != nil {
+		return nil, err
+	}
+	block := b.(*keyed.Block[K, C])
+	return columns.Append(nil, block.Pairs(make([]Pair[K, C], 0, block.Rows()), 0, block.Rows()))
+}
+
+func (c *combinedCodec[K, C]) Decode(data []byte) (lineage.Block, error) {
+	columns, err := c.pairs.get()
+	if err != nil {
+		return nil, err
+	}
+	pairs, err := columns.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("decode pairs of %T: %w", *new(K), err)
+	}
+	b := &keyed.Block[K, C]{
+		Keys: make([]K, len(pairs)), Values: make([]C, len(pairs)), Hashes: make([]uint64, len(pairs)),
+	}
+	for i, p := range pairs {
+		if c.hasher.Dynamic() {
+			if err := c.hasher.Check(p.Key); err != nil {
+				return nil, err
+			}
+		}
+		b.Keys[i], b.Values[i], b.Hashes[i] = p.Key, p.Value, c.hasher.Hash(p.Key)
+	}
+	return b, nil
+}
