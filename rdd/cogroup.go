@@ -1,6 +1,8 @@
 package rdd
 
 import (
+	"fmt"
+
 	"github.com/leat-io/leat/lineage"
 )
 
@@ -9,6 +11,9 @@ type CoGrouped[V, W any] struct {
 	Left  []V
 	Right []W
 }
+
+// String returns "(left,right)".
+func (g CoGrouped[V, W]) String() string { return fmt.Sprintf("(%v,%v)", g.Left, g.Right) }
 
 // CoGroup returns, for every key of either input, the values each has for it.
 //

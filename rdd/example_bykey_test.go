@@ -21,7 +21,7 @@ func ExampleKeyBy() {
 	show(rdd.Keys(words))
 	show(rdd.Values(words))
 	// Output:
-	// [{3 tea} {4 milk}] <nil>
+	// [(3,tea) (4,milk)] <nil>
 	// [3 4] <nil>
 	// [tea milk] <nil>
 }
@@ -44,21 +44,21 @@ func ExampleMapValues() {
 	c, stop := inProcess(rdd.Options{})
 	defer stop()
 	show(rdd.MapValues(sales(c), func(v int) int { return 10 * v }))
-	// Output: [{tea 30} {milk 10} {tea 40}] <nil>
+	// Output: [(tea,30) (milk,10) (tea,40)] <nil>
 }
 
 func ExampleFlatMapValues() {
 	c, stop := inProcess(rdd.Options{})
 	defer stop()
 	show(rdd.FlatMapValues(sales(c), func(v int) []int { return []int{v, -v} }))
-	// Output: [{tea 3} {tea -3} {milk 1} {milk -1} {tea 4} {tea -4}] <nil>
+	// Output: [(tea,3) (tea,-3) (milk,1) (milk,-1) (tea,4) (tea,-4)] <nil>
 }
 
 func ExampleReduceByKey() {
 	c, stop := inProcess(rdd.Options{})
 	defer stop()
 	show(rdd.ReduceByKey(sales(c), sum, rdd.NumPartitions(1)))
-	// Output: [{tea 7} {milk 1}] <nil>
+	// Output: [(tea,7) (milk,1)] <nil>
 }
 
 func ExampleCombineByKey() {
@@ -70,7 +70,7 @@ func ExampleCombineByKey() {
 		func(m mean, v int) mean { return mean{m.Sum + v, m.N + 1} },
 		func(a, b mean) mean { return mean{a.Sum + b.Sum, a.N + b.N} }, rdd.NumPartitions(1))
 	show(rdd.MapValues(means, func(m mean) float64 { return float64(m.Sum) / float64(m.N) }))
-	// Output: [{tea 3.5} {milk 1}] <nil>
+	// Output: [(tea,3.5) (milk,1)] <nil>
 }
 
 func ExampleAggregateByKey() {
@@ -78,56 +78,56 @@ func ExampleAggregateByKey() {
 	defer stop()
 	show(rdd.AggregateByKey(sales(c), "", func(s string, v int) string { return fmt.Sprint(s, v) },
 		func(a, b string) string { return a + b }, rdd.NumPartitions(1)))
-	// Output: [{tea 34} {milk 1}] <nil>
+	// Output: [(tea,34) (milk,1)] <nil>
 }
 
 func ExampleFoldByKey() {
 	c, stop := inProcess(rdd.Options{})
 	defer stop()
 	show(rdd.FoldByKey(sales(c), 0, sum, rdd.NumPartitions(1)))
-	// Output: [{tea 7} {milk 1}] <nil>
+	// Output: [(tea,7) (milk,1)] <nil>
 }
 
 func ExampleWithoutMapSideCombine() {
 	c, stop := inProcess(rdd.Options{})
 	defer stop()
 	show(rdd.ReduceByKey(sales(c), sum, rdd.NumPartitions(1), rdd.WithoutMapSideCombine()))
-	// Output: [{tea 7} {milk 1}] <nil>
+	// Output: [(tea,7) (milk,1)] <nil>
 }
 
 func ExampleGroupByKey() {
 	c, stop := inProcess(rdd.Options{})
 	defer stop()
 	show(rdd.GroupByKey(sales(c), rdd.NumPartitions(1)))
-	// Output: [{tea [3 4]} {milk [1]}] <nil>
+	// Output: [(tea,[3 4]) (milk,[1])] <nil>
 }
 
 func ExampleGroupBy() {
 	c, stop := inProcess(rdd.Options{})
 	defer stop()
 	show(rdd.GroupBy(rdd.Parallelize(c, []int{1, 2, 3, 4}, 2), func(x int) string { return []string{"even", "odd"}[x%2] }, rdd.NumPartitions(1)))
-	// Output: [{odd [1 3]} {even [2 4]}] <nil>
+	// Output: [(odd,[1 3]) (even,[2 4])] <nil>
 }
 
 func ExampleCounts() {
 	c, stop := inProcess(rdd.Options{})
 	defer stop()
 	show(rdd.Counts(rdd.Parallelize(c, []string{"to", "be", "to"}, 2), rdd.NumPartitions(1)))
-	// Output: [{to 2} {be 1}] <nil>
+	// Output: [(to,2) (be,1)] <nil>
 }
 
 func ExampleCountByValue() {
 	c, stop := inProcess(rdd.Options{})
 	defer stop()
 	fmt.Println(rdd.CountByValue(context.Background(), rdd.Parallelize(c, []int{2, 1, 2}, 1)))
-	// Output: [{2 2} {1 1}] <nil>
+	// Output: [(2,2) (1,1)] <nil>
 }
 
 func ExampleCountByKey() {
 	c, stop := inProcess(rdd.Options{})
 	defer stop()
 	fmt.Println(rdd.CountByKey(context.Background(), rdd.Parallelize(c, []rdd.Pair[int, string]{{Key: 1, Value: "a"}, {Key: 1, Value: "b"}}, 1)))
-	// Output: [{1 2}] <nil>
+	// Output: [(1,2)] <nil>
 }
 
 // prices are a second input for the joins.
@@ -139,28 +139,28 @@ func ExampleCoGroup() {
 	c, stop := inProcess(rdd.Options{})
 	defer stop()
 	show(rdd.CoGroup(sales(c), prices(c), rdd.NumPartitions(1)))
-	// Output: [{tea {[3 4] [2.5]}} {milk {[1] []}} {rice {[] [4]}}] <nil>
+	// Output: [(tea,([3 4],[2.5])) (milk,([1],[])) (rice,([],[4]))] <nil>
 }
 
 func ExampleJoin() {
 	c, stop := inProcess(rdd.Options{})
 	defer stop()
 	show(rdd.Join(sales(c), prices(c), rdd.NumPartitions(1)))
-	// Output: [{tea {3 2.5}} {tea {4 2.5}}] <nil>
+	// Output: [(tea,(3,2.5)) (tea,(4,2.5))] <nil>
 }
 
 func ExampleLeftOuterJoin() {
 	c, stop := inProcess(rdd.Options{})
 	defer stop()
 	show(rdd.LeftOuterJoin(sales(c), prices(c), rdd.NumPartitions(1)))
-	// Output: [{tea {3 {2.5 true}}} {tea {4 {2.5 true}}} {milk {1 {0 false}}}] <nil>
+	// Output: [(tea,(3,Some(2.5))) (tea,(4,Some(2.5))) (milk,(1,None))] <nil>
 }
 
 func ExampleRightOuterJoin() {
 	c, stop := inProcess(rdd.Options{})
 	defer stop()
 	show(rdd.RightOuterJoin(sales(c), prices(c), rdd.NumPartitions(1)))
-	// Output: [{tea {{3 true} 2.5}} {tea {{4 true} 2.5}} {rice {{0 false} 4}}] <nil>
+	// Output: [(tea,(Some(3),2.5)) (tea,(Some(4),2.5)) (rice,(None,4))] <nil>
 }
 
 func ExampleFullOuterJoin() {
@@ -176,7 +176,7 @@ func ExamplePartitionBy() {
 	defer stop()
 	pairs := rdd.Parallelize(c, []rdd.Pair[int, string]{{Key: 1, Value: "a"}, {Key: 2, Value: "b"}, {Key: -1, Value: "c"}}, 1)
 	fmt.Println(rdd.PartitionBy(pairs, rdd.Hash[int](2)).CollectPartitions(context.Background()))
-	// Output: [[{2 b}] [{1 a} {-1 c}]] <nil>
+	// Output: [[(2,b)] [(1,a) (-1,c)]] <nil>
 }
 
 func ExamplePartitionFunc() {
@@ -186,7 +186,7 @@ func ExamplePartitionFunc() {
 	fmt.Println(rdd.PartitionBy(sales(c), byLength).CollectPartitions(context.Background()))
 	fmt.Println(rdd.ReduceByKey(sales(c), sum, rdd.PartitionedBy(byLength)).Partitioner())
 	// Output:
-	// [[{tea 3} {tea 4}] [{milk 1}]] <nil>
+	// [[(tea,3) (tea,4)] [(milk,1)]] <nil>
 	// length:2
 }
 
@@ -232,7 +232,7 @@ func ExampleSortByKey() {
 	fmt.Println(sorted.CollectPartitions(context.Background()))
 	fmt.Println(sorted.Partitioner())
 	// Output:
-	// [[{tea 2.5}] [{rice 4}]] <nil>
+	// [[(tea,2.5)] [(rice,4)]] <nil>
 	// range:2
 }
 
@@ -246,7 +246,7 @@ func ExampleSortByKeyFunc() {
 		return
 	}
 	show(sorted)
-	// Output: [{tea 3} {tea 4} {milk 1}] <nil>
+	// Output: [(tea,3) (tea,4) (milk,1)] <nil>
 }
 
 func ExampleCompare() {

@@ -60,7 +60,7 @@ func ExampleCartesian() {
 		colours := rdd.Parallelize(c, []string{"red", "blue"}, 1)
 		printParts(ctx, rdd.Cartesian(sizes, colours))
 	})
-	// Output: [[{S red} {S blue} {L red} {L blue}]]
+	// Output: [[(S,red) (S,blue) (L,red) (L,blue)]]
 }
 
 func ExampleZip() {
@@ -68,7 +68,7 @@ func ExampleZip() {
 		names := rdd.Parallelize(c, []string{"a", "b", "c"}, 2)
 		printParts(ctx, rdd.Zip(names, rdd.Range(c, 7, 10, 1, 2)))
 	})
-	// Output: [[{a 7}] [{b 8} {c 9}]]
+	// Output: [[(a,7)] [(b,8) (c,9)]]
 }
 
 func ExampleZipPartitions() {
@@ -102,12 +102,12 @@ func ExampleZipWithIndex() {
 		}
 		printParts(ctx, numbered)
 	})
-	// Output: [[{a 0}] [{b 1} {c 2}]]
+	// Output: [[(a,0)] [(b,1) (c,2)]]
 }
 
 func ExampleZipWithUniqueID() {
 	onThisMachine(func(ctx context.Context, c *rdd.Context) {
 		printParts(ctx, rdd.ZipWithUniqueID(rdd.Parallelize(c, []string{"a", "b", "c"}, 2)))
 	})
-	// Output: [[{a 0}] [{b 1} {c 3}]]
+	// Output: [[(a,0)] [(b,1) (c,3)]]
 }

@@ -33,7 +33,7 @@ func ExampleSubtractByKey() {
 		sold := rdd.Parallelize(c, []rdd.Pair[int, bool]{{Key: 1, Value: true}}, 1)
 		printParts(ctx, rdd.SubtractByKey(fruit(c), sold))
 	})
-	// Output: [[] [{3 fig} {3 plum}]]
+	// Output: [[] [(3,fig) (3,plum)]]
 }
 
 func ExampleCoGroup3() {
@@ -70,14 +70,14 @@ func ExampleRepartitionAndSortWithinPartitions() {
 	onThisMachine(func(ctx context.Context, c *rdd.Context) {
 		printParts(ctx, rdd.RepartitionAndSortWithinPartitions(fruit(c), rdd.Hash[int](1)))
 	})
-	// Output: [[{1 kiwi} {3 fig} {3 plum}]]
+	// Output: [[(1,kiwi) (3,fig) (3,plum)]]
 }
 
 func ExampleFilterByRange() {
 	onThisMachine(func(ctx context.Context, c *rdd.Context) {
 		printParts(ctx, rdd.FilterByRange(fruit(c), 2, 3))
 	})
-	// Output: [[{3 fig}] [{3 plum}]]
+	// Output: [[(3,fig)] [(3,plum)]]
 }
 
 func ExampleLookup() {
@@ -94,12 +94,12 @@ func ExampleCollectAsMap() {
 	onThisMachine(func(ctx context.Context, c *rdd.Context) {
 		fmt.Println(rdd.CollectAsMap(ctx, fruit(c)))
 	})
-	// Output: [{3 plum} {1 kiwi}] <nil>
+	// Output: [(3,plum) (1,kiwi)] <nil>
 }
 
 func ExampleReduceByKeyLocally() {
 	onThisMachine(func(ctx context.Context, c *rdd.Context) {
 		fmt.Println(rdd.ReduceByKeyLocally(ctx, fruit(c), func(a, b string) string { return a + "+" + b }))
 	})
-	// Output: [{3 fig+plum} {1 kiwi}] <nil>
+	// Output: [(3,fig+plum) (1,kiwi)] <nil>
 }

@@ -51,7 +51,7 @@ func Example() {
 	counts := rdd.ReduceByKey(ones, sum, rdd.NumPartitions(1))
 	rows, err := counts.Collect(context.Background())
 	fmt.Println(rows, err)
-	// Output: [{to 2} {be 2} {or 1} {not 1}] <nil>
+	// Output: [(to,2) (be,2) (or,1) (not,1)] <nil>
 }
 
 func ExampleNewContext() {

@@ -1,6 +1,8 @@
 package rdd
 
 import (
+	"fmt"
+
 	"github.com/leat-io/leat/rdd/codec"
 	"github.com/leat-io/leat/rdd/keyed"
 )
@@ -10,6 +12,9 @@ type Joined[V, W any] struct {
 	Left  V
 	Right W
 }
+
+// String returns "(left,right)".
+func (j Joined[V, W]) String() string { return fmt.Sprintf("(%v,%v)", j.Left, j.Right) }
 
 // Join returns (k, (v, w)) for every v that a has and every w that b has for a key k.
 //

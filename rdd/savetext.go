@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
-	"strings"
 )
 
 // SaveAsTextFile writes one text file for each partition into a new folder: part-00000 and so on,
@@ -125,26 +123,5 @@ func textWriter[T any]() func(*bufio.Writer, T) {
 	case []byte:
 		return func(w *bufio.Writer, x T) { _, _ = w.Write(any(x).([]byte)) }
 	}
-	if isPair(reflect.TypeFor[T]()) {
-		return func(w *bufio.Writer, x T) { writePair(w, reflect.ValueOf(&x).Elem()) }
-	}
 	return func(w *bufio.Writer, x T) { _, _ = fmt.Fprint(w, x) }
-}
-
-// isPair reports whether t is a Pair of some types.
-func isPair(t reflect.Type) bool {
-	return t.PkgPath() == reflect.TypeFor[Pair[int, int]]().PkgPath() && strings.HasPrefix(t.Name(), "Pair[")
-}
-
-// writePair writes a pair as (key,value), and pairs inside it the same way.
-func writePair(w *bufio.Writer, v reflect.Value) {
-	if !isPair(v.Type()) {
-		_, _ = fmt.Fprint(w, v.Interface())
-		return
-	}
-	_ = w.WriteByte('(')
-	writePair(w, v.Field(0))
-	_ = w.WriteByte(',')
-	writePair(w, v.Field(1))
-	_ = w.WriteByte(')')
 }

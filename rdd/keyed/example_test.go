@@ -33,7 +33,7 @@ func ExampleReduce() {
 	rows := []keyed.Pair[string, int]{{Key: "a", Value: 3}, {Key: "b", Value: 1}, {Key: "a", Value: 5}}
 	keyed.Reduce(t, rows, func(a, b int) int { return max(a, b) }, nil)
 	fmt.Println(t.Pairs(nil, 0, t.Len()))
-	// Output: [{a 5} {b 1}]
+	// Output: [(a,5) (b,1)]
 }
 
 func ExampleCombine() {
@@ -44,7 +44,7 @@ func ExampleCombine() {
 		func(s string) []string { return []string{s} },
 		func(c []string, s string) []string { return append(c, s) })
 	fmt.Println(t.Pairs(nil, 0, t.Len()))
-	// Output: [{1 [one uno]} {2 [two]}]
+	// Output: [(1,[one uno]) (2,[two])]
 }
 
 func ExampleCount() {
@@ -52,7 +52,7 @@ func ExampleCount() {
 	t := keyed.New[float64, int64](h, 0)
 	keyed.Count(t, []float64{math.NaN(), 0, math.NaN(), math.Copysign(0, -1)})
 	fmt.Println(t.Pairs(nil, 0, t.Len()))
-	// Output: [{NaN 2} {0 2}]
+	// Output: [(NaN,2) (0,2)]
 }
 
 func ExampleAdd() {
@@ -60,7 +60,7 @@ func ExampleAdd() {
 	t := keyed.New[string, float64](h, 0)
 	keyed.Add(t, []keyed.Pair[string, float64]{{Key: "x", Value: 0.5}, {Key: "x", Value: 0.25}})
 	fmt.Println(t.Pairs(nil, 0, t.Len()))
-	// Output: [{x 0.75}]
+	// Output: [(x,0.75)]
 }
 
 func ExampleMerge() {
@@ -74,7 +74,7 @@ func ExampleMerge() {
 	keyed.Merge(sum, left.SplitHash(2)[1], add, nil)
 	keyed.Merge(sum, right.SplitHash(2)[1], add, nil)
 	fmt.Println(sum.Pairs(nil, 0, sum.Len()))
-	// Output: [{1 1} {3 2} {9 1}]
+	// Output: [(1,1) (3,2) (9,1)]
 }
 
 func ExampleTable_Split() {
@@ -120,5 +120,5 @@ func ExampleHasherFor() {
 
 func ExampleSome() {
 	fmt.Println(keyed.Some(3), keyed.None[int]())
-	// Output: {3 true} {0 false}
+	// Output: Some(3) None
 }

@@ -1,0 +1,99 @@
+package dstream
+
+import (
+	"fmt"
+
+	"github.com/leat-io/leat/rdd"
+)
+
+// An Input gives the RDD of each batch of an input stream.
+//
+// RDD is called at most once for each batch time, times ascending unless a batch is asked for again after
+// it was forgotten, on one goroutine. It must not block on jobs.
+type Input[T any] interface {
+	// RDD returns the batch's records, made through c; nil where the stream is absent.
+	RDD(c *rdd.Context, t Time) (*rdd.RDD[T], error)
+}
+
+// An InputReporter is an Input that says how much it gave to a batch.
+type InputReporter interface {
+	// Report is called after RDD returned for t; ok is false where there is nothing to report.
+	Report(t Time) (records int64, description string, ok bool)
+}
+
+// An InputForgetter is an Input that is told when a batch's RDD has been forgotten.
+type InputForgetter interface{ Forget(upTo Time) }
+
+// InputInfo is what one input gave to one batch.
+type InputInfo struct {
+	Stream      int // the input's number, from 0 in the order declared
+	Records     int64
+	Description string // for people: the files or offsets it came from
+}
+
+// InputStream is an input as the context that runs it sees it.
+type InputStream struct {
+	ID    int    // from 0, in the order declared
+	Name  string // as in "Queue stream [0]"
+	Site  string
+	Input any // the Input[T] it was declared with
+}
+
+// NewInput declares an input stream with the graph's interval as its slide. op is the stable name of
+// its kind, as in "socketText"; name is for people, as in "Socket stream".
+func NewInput[T any](g *Graph, op, name string, in Input[T]) *DStream[T] {
+	var err error
+	if in == nil {
+		err = ErrNilFunction
+	}
+	s := newStream[T](g, op, err)
+	if s.node.err != nil {
+		return s
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	id := 0
+	for _, n := range g.nodes {
+		if n.input != nil {
+			id++
+		}
+	}
+	s.input = &InputStream{ID: id, Name: fmt.Sprintf("%s [%d]", name, id), Site: s.site, Input: in}
+	reporter, _ := in.(InputReporter)
+	forgetter, _ := in.(InputForgetter)
+	s.compute = func(t Time) (*rdd.RDD[T], error) {
+		r, err := in.RDD(s.rddsAt(t), t)
+		if err != nil || reporter == nil {
+			return r, err
+		}
+		if records, description, ok := reporter.Report(t); ok {
+			err = g.report(t, InputInfo{Stream: id, Records: records, Description: description})
+		}
+		return r, err
+	}
+	if forgetter != nil {
+		s.dropped = forgetter.Forget
+	}
+	return s
+}
+
+// report keeps what an input gave to a batch. The graph's lock is held.
+func (g *Graph) report(t Time, info InputInfo) error {
+	if info.Records < 0 {
+		return fmt.Errorf("input %d: %w: %d", info.Stream, ErrNegativeRecords, info.Records)
+	}
+	for _, have := range g.infos[t] {
+		if have.Stream == info.Stream {
+			return fmt.Errorf("input %d: %w", info.Stream, ErrDuplicateInputInfo)
+		}
+	}
+	g.infos[t] = append(g.infos[t], info)
+	return nil
+}
+
+// InputInfos returns what the inputs reported for batch t, in the order of the reports.
+func (g *Graph) InputInfos(t Time) []InputInfo {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return append([]InputInfo(nil), g.infos[t]...)
+}

@@ -1,0 +1,198 @@
+package dstream
+
+import (
+	"time"
+
+	"github.com/leat-io/leat/dstream/internal/state"
+	"github.com/leat-io/leat/rdd"
+	"github.com/leat-io/leat/rdd/codec"
+	"github.com/leat-io/leat/rdd/keyed"
+)
+
+// windowed is what an inverse window holds of a key: the combination of the window's values and how
+// many batches of the window have contributed to it.
+type windowed[V any] struct {
+	Value   V
+	Batches int64
+}
+
+// moved is a pair of a batch that enters or leaves the window.
+type moved[K comparable, V any] struct {
+	Key     K
+	Value   V
+	Leaving bool
+}
+
+// inverseWindow is ReduceByKeyAndWindow with inverse.
+//
+//	|____________________ previous window ____________________|
+//	                 |____________________ window ____________________|   time
+//	|_____ old ______|                                        |__ new __|
+//
+// The window at t is the one at t-slide, with the batches of old taken out by inverse and those of new
+// put in by reduce. Both are reduced by key beforehand, once a batch.
+func inverseWindow[K comparable, V any](s *DStream[rdd.Pair[K, V]], reduce, inverse func(V, V) V, window, slide time.Duration, o windowOptions) *DStream[rdd.Pair[K, V]] {
+	type pairs = rdd.Pair[K, V]
+	type version = *state.Version[K, windowed[V]]
+	reduced := ReduceByKey(s, reduce, o.byKey...)
+	w, err := spanOf(reduced.node, window, slide)
+	keep, wrong := filterOf[K, V](o)
+	if err == nil {
+		err = wrong
+	}
+	clone := codec.CloneFunc[V]()
+	sliding := sliding[K, V]{reduce: reduce, inverse: inverse, clone: clone, forgets: keep != nil}
+	if err == nil {
+		sliding.hasher, err = keyed.HasherFor[K]()
+	}
+	child := newStream[pairs](s.graph, "reduceByKeyAndWindow", err, reduced.node)
+	child.windowOver(w, reduced.node)
+	child.stateful(tenSeconds)
+	child.levelAlso = reduced.node
+
+	keepState(child, func(t Time, c *rdd.Context, previous *rdd.RDD[version]) (*rdd.RDD[version], error) {
+		step, slide := Time(reduced.slide), Time(w.slide)
+		begin := w.first(t, reduced.slide)
+		old, err := reduced.between(begin-slide, min(begin-step, t-slide))
+		if err != nil {
+			return nil, err
+		}
+		entered, err := reduced.between(max(t-slide+step, begin), t)
+		if err != nil {
+			return nil, err
+		}
+		if previous == nil && len(entered) == 0 {
+			// A window is never absent: it begins with no keys, which lie as the batches' will.
+			entered = append(entered, rdd.ReduceByKey(rdd.Empty[pairs](c), reduce, alike(s.graph, o.byKey)...))
+		}
+		return nextWindow(c, previous, old, entered, sliding), nil
+	}, func(c *rdd.Context, versions *rdd.RDD[version]) *rdd.RDD[pairs] {
+		return stateRows(c, "reduceByKeyAndWindow", versions, versions.Partitioner(), func(k K, s *windowed[V], out []pairs) []pairs {
+			p := pairs{Key: k, Value: s.Value}
+			if clone != nil {
+				p.Value = clone(p.Value)
+			}
+			if keep == nil || keep(p) {
+				return append(out, p)
+			}
+			return out
+		})
+	})
+	return child
+}
+
+// sliding is how an inverse window combines and takes apart.
+type sliding[K comparable, V any] struct {
+	hasher          *keyed.Hasher[K]
+	reduce, inverse func(V, V) V
+	clone           func(V) V // nil where assignment copies: the functions may change their first argument
+	forgets         bool      // drop keys that no batch of the window holds
+}
+
+// nextWindow returns the versions of the window that follow previous, which is nil before the first.
+func nextWindow[K comparable, V any](c *rdd.Context, previous *rdd.RDD[*state.Version[K, windowed[V]]], old, entered []*rdd.RDD[rdd.Pair[K, V]], w sliding[K, V]) *rdd.RDD[*state.Version[K, windowed[V]]] {
+	type version = *state.Version[K, windowed[V]]
+	var changes []*rdd.RDD[moved[K, V]]
+	for _, b := range old {
+		changes = append(changes, mark(c, b, true))
+	}
+	for _, b := range entered {
+		changes = append(changes, mark(c, b, false))
+	}
+	var all *rdd.RDD[moved[K, V]]
+	var p rdd.AnyPartitioner
+	if len(changes) > 0 {
+		all = rdd.UnionAll(c, changes...)
+		p = all.Partitioner()
+	} else {
+		p = previous.Partitioner()
+	}
+	return rdd.ZipRows(c, "slide", previous, all, p,
+		func(_ int, was rdd.Rows[version], rows rdd.Rows[moved[K, V]], out func([]version) error) error {
+			var before version
+			if err := was.Each(func(chunk []version) error {
+				before = chunk[0]
+				return nil
+			}); err != nil {
+				return err
+			}
+			left, came := keyed.New[K, windowed[V]](w.hasher, 0), keyed.New[K, windowed[V]](w.hasher, 0)
+			if err := rows.Each(func(chunk []moved[K, V]) error {
+				for _, m := range chunk {
+					if m.Leaving {
+						gather(left, m.Key, m.Value, w.reduce)
+					} else {
+						gather(came, m.Key, m.Value, w.reduce)
+					}
+				}
+				return nil
+			}); err != nil {
+				return err
+			}
+			return out([]version{w.slide(before, left, came)})
+		})
+}
+
+// mark notes of a batch's pairs whether they leave or enter the window.
+func mark[K comparable, V any](c *rdd.Context, batch *rdd.RDD[rdd.Pair[K, V]], leaving bool) *rdd.RDD[moved[K, V]] {
+	return rdd.ZipRows[rdd.Pair[K, V], struct{}](c, "moved", batch, nil, batch.Partitioner(),
+		func(_ int, rows rdd.Rows[rdd.Pair[K, V]], _ rdd.Rows[struct{}], out func([]moved[K, V]) error) error {
+			var buf []moved[K, V]
+			return rows.Each(func(chunk []rdd.Pair[K, V]) error {
+				buf = buf[:0]
+				for _, p := range chunk {
+					buf = append(buf, moved[K, V]{p.Key, p.Value, leaving})
+				}
+				return out(buf)
+			})
+		})
+}
+
+// gather combines a value into a key's entry.
+func gather[K comparable, V any](t *keyed.Table[K, windowed[V]], k K, v V, reduce func(V, V) V) {
+	at, fresh := t.Upsert(k)
+	e := t.Value(at)
+	if fresh {
+		e.Value = v
+	} else {
+		e.Value = reduce(e.Value, v)
+	}
+	e.Batches++
+}
+
+// slide takes out of a version what left the window and puts in what came.
+func (w sliding[K, V]) slide(before *state.Version[K, windowed[V]], left, came *keyed.Table[K, windowed[V]]) *state.Version[K, windowed[V]] {
+	u := before.Update(w.hasher)
+	for i := range left.Len() {
+		k, gone := left.Key(i), left.Value(i)
+		s, ok := u.Get(k)
+		if !ok {
+			continue // it was never counted: the stream began after it
+		}
+		if w.clone != nil {
+			s.Value = w.clone(s.Value)
+		}
+		s.Value = w.inverse(s.Value, gone.Value)
+		s.Batches -= gone.Batches
+		if s.Batches == 0 && w.forgets {
+			u.Delete(k) // what enters starts afresh, without what rounding left behind
+			continue
+		}
+		u.Put(k, s)
+	}
+	for i := range came.Len() {
+		k, entered := came.Key(i), came.Value(i)
+		s, ok := u.Get(k)
+		if ok {
+			if _, own := left.Find(k); !own && w.clone != nil {
+				s.Value = w.clone(s.Value)
+			}
+			s.Value = w.reduce(s.Value, entered.Value)
+			s.Batches += entered.Batches
+		} else {
+			s = *entered
+		}
+		u.Put(k, s)
+	}
+	return u.Done()
+}

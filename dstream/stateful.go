@@ -1,0 +1,114 @@
+package dstream
+
+import (
+	"slices"
+
+	"github.com/leat-io/leat/dstream/internal/state"
+	"github.com/leat-io/leat/rdd"
+)
+
+// stateful makes n a stream whose batches each derive from the one before: it is persisted, and
+// checkpointed at the interval that auto gives for its slide unless the program chooses one.
+func (n *node) stateful(auto func(slide millis) millis) {
+	n.graph.mu.Lock()
+	defer n.graph.mu.Unlock()
+	if n.graph.started {
+		return
+	}
+	level := rdd.MemoryOnlySer()
+	n.level, n.must, n.auto = &level, true, auto
+}
+
+// stateRDDs are the state of a stream as RDDs of S, one for each batch, each made from the one
+// before. What the stream shows is derived from them; it is they that are persisted and
+// checkpointed.
+type stateRDDs[S any] struct {
+	node    *node
+	next    func(t Time, c *rdd.Context, previous *rdd.RDD[S]) (*rdd.RDD[S], error)
+	batches map[Time]*rdd.RDD[S]
+	retired retired
+}
+
+// keepState makes a stream show what rows derives from state that next carries from batch to
+// batch; next gets nil before the first state and may return nil where there is none.
+func keepState[S, T any](s *DStream[T], next func(t Time, c *rdd.Context, previous *rdd.RDD[S]) (*rdd.RDD[S], error), show func(c *rdd.Context, state *rdd.RDD[S]) *rdd.RDD[T]) {
+	states := &stateRDDs[S]{node: s.node, next: next, batches: map[Time]*rdd.RDD[S]{}}
+	s.compute = func(t Time) (*rdd.RDD[T], error) {
+		// The batch before is asked of the stream, so that it is remembered and forgotten like any other.
+		if _, err := s.rddAt(t - Time(s.slide)); err != nil {
+			return nil, err
+		}
+		c := s.rddsAt(t)
+		r, err := states.make(t, c)
+		if r == nil || err != nil {
+			return nil, err
+		}
+		return show(c, r), r.Err()
+	}
+	s.keep = func(Time, *rdd.RDD[T], *rdd.StorageLevel, bool) error { return nil } // the state is kept instead
+	s.dropped = states.forget
+}
+
+// make makes the state after batch t, nil where there is none yet.
+func (s *stateRDDs[S]) make(t Time, c *rdd.Context) (*rdd.RDD[S], error) {
+	r, err := s.next(t, c, s.batches[t-Time(s.node.slide)])
+	if r == nil || err != nil {
+		return nil, err
+	}
+	if err := s.keep(t, r); err != nil {
+		return nil, err
+	}
+	s.batches[t] = r
+	return r, nil
+}
+
+func (s *stateRDDs[S]) keep(t Time, r *rdd.RDD[S]) error {
+	if s.node.level != nil {
+		if err := r.Persist(*s.node.level); err != nil {
+			return err
+		}
+	}
+	if due := s.node.checkpoint; due > 0 && (int64(t)-int64(s.node.graph.zero))%due == 0 {
+		return r.Checkpoint()
+	}
+	return nil
+}
+
+// forget lets go of the states up to and including a batch.
+func (s *stateRDDs[S]) forget(upTo Time) {
+	var gone []Time
+	for t := range s.batches {
+		if t <= upTo {
+			gone = append(gone, t)
+		}
+	}
+	slices.Sort(gone)
+	for _, t := range gone {
+		retire(&s.retired, s.batches[t].Node(), s.node.scope(t))
+		delete(s.batches, t)
+	}
+}
+
+// stateRows returns what show appends for each key of the versions, keys in their order.
+func stateRows[K comparable, S, T any](c *rdd.Context, op string, versions *rdd.RDD[*state.Version[K, S]], p rdd.AnyPartitioner, show func(k K, s *S, out []T) []T) *rdd.RDD[T] {
+	return rdd.ZipRows[*state.Version[K, S], struct{}](c, op, versions, nil, p,
+		func(_ int, rows rdd.Rows[*state.Version[K, S]], _ rdd.Rows[struct{}], out func([]T) error) error {
+			return rows.Each(func(chunk []*state.Version[K, S]) error {
+				var buf []T
+				var err error
+				for _, v := range chunk {
+					v.Each(func(k K, s *S) bool {
+						if buf = show(k, s, buf); len(buf) >= 1024 {
+							err = out(buf)
+							buf = buf[:0]
+						}
+						return err == nil
+					})
+				}
+				if err != nil || len(buf) == 0 {
+					return err
+				}
+				return out(buf)
+			})
+		})
+}

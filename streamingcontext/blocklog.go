@@ -1,0 +1,96 @@
+package streamingcontext
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/leat-io/leat/dstream"
+)
+
+// A blockLog is where received blocks wait for their batch. A block belongs to the first batch that is
+// allocated after it was stored, whatever its own time.
+type blockLog struct {
+	limit int64 // records of one stream that may be stored and not yet processed
+
+	mu      sync.Mutex // guards the fields below and those of the streams
+	streams []receivedStream
+	closed  bool          // what arrives now is dropped
+	changed chan struct{} // closed by the next allocation; nil while nobody waits
+}
+
+// receivedStream is one stream of the log, without its type. Methods named below "held" need the
+// log's lock.
+type receivedStream interface {
+	stream() int
+	settle()                                      // called once the graph's retention is final, before launch
+	launch(ctx context.Context, c *Context) error // runs the receiver until ctx ends
+	describe(t dstream.Time, buf []byte) []byte
+
+	allocateHeld(t dstream.Time)
+	waitingHeld() bool
+	completeHeld(t dstream.Time)
+	releaseHeld()
+}
+
+func (l *blockLog) add(s receivedStream) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.streams = append(l.streams, s)
+}
+
+// all returns the streams.
+func (l *blockLog) all() []receivedStream {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.streams)
+}
+
+// allocate gives all blocks that wait, of all streams, to batch t.
+func (l *blockLog) allocate(t dstream.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.streams {
+		s.allocateHeld(t)
+	}
+	if l.changed != nil {
+		close(l.changed)
+		l.changed = nil
+	}
+}
+
+// complete says that batch t is committed: its records are processed, and blocks that no batch will
+// ask for again go.
+func (l *blockLog) complete(t dstream.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.streams {
+		s.completeHeld(t)
+	}
+}
+
+// close drops what arrives from now on and lets go of those who wait for room.
+func (l *blockLog) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	for _, s := range l.streams {
+		s.releaseHeld()
+	}
+}
+
+// waiting returns a channel that is closed at the next allocation while blocks wait for one, nil if
+// none do.
+func (l *blockLog) waiting() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.streams {
+		if s.waitingHeld() {
+			if l.changed == nil {
+				l.changed = make(chan struct{})
+			}
+			return l.changed
+		}
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+// Package streamingcontext runs streaming programs: it cuts time into batches, gives each batch what the
+// inputs received, runs its outputs and keeps account of what is decided and done.
+//
+// # Nouns
+//
+// A [Context] is one program. An [Engine] is what its jobs run on: executors, scheduler and the context
+// in which RDDs are made. Inputs are declared with [Receive], [Context.SocketText], [Context.TextFiles],
+// [QueueStream], [Slices] and [Constant], streams and outputs with package dstream. A [Clock] says when a batch
+// is due: [SystemClock], or a [ManualClock] in tests (package streamtest moves it batch by batch). A
+// [Listener] is told what happens. A batch is begun, then prepared, then committed, in the driver log
+// (package scheduler/driverlog). A batch is settled when its jobs have ended, well or not; it is pending from its
+// begin to its commit. Blocks are groups of received records (package receivers).
+//
+// # A program
+//
+//	ssc := streamingcontext.New(streamingcontext.Options{App: "counts", Interval: time.Second})
+//	lines := ssc.SocketText("localhost:9999")
+//	words := dstream.FlatMap(lines, strings.Fields)
+//	dstream.Print(dstream.CountByValue(words), os.Stdout, 10)
+//	if err := ssc.Run(ctx); err != nil { // until ctx ends, or a batch fails
+//		log.Fatal(err)
+//	}
+//
+// # The life of a batch
+//
+//  1. A receiver stores records; its supervisor gathers them into a block, which waits in the block log.
+//     While too many records are not processed yet, the block waits, and the receiver with it.
+//  2. The timer reaches the batch time t, and the loop waits until fewer than 64 batches are open.
+//  3. The loop gives all blocks that wait, of all receivers, to batch t.
+//  4. The graph makes the RDDs of t and one job for each output that has one. Files are listed and queues
+//     are popped now; nothing is computed.
+//  5. Begin goes to the driver log: the batch's id, its time, and what each input gave.
+//  6. The jobs are queued. A slot runs them, one after the other; each starts the RDD jobs it needs, and
+//     the scheduler runs their tasks on the executors.
+//  7. The last job has ended: what the outputs made for themselves is forgotten. If all ended well, and all
+//     batches before t are committed, Prepared goes to the log, then Committed.
+//  8. Streams forget the RDDs, and the block log the blocks, that no later batch will ask for; receivers that
+//     waited for room go on.
+//  9. Listeners are told, and the batch is settled.
+//
+// A batch without jobs goes from 5 to 7 at once, so ids in the log have no gaps and the log knows all
+// inputs. So does a batch that could not be generated, with a manifest that says so: its error is reported,
+// no output runs, and its blocks stay with it for windows that look back.
+//
+// # Guarantees
+//
+// Batch times are the multiples of the interval: a clock that jumps, or batches that are slower than the
+// interval, delay batches and neither drop nor merge any. With one job at a time, outputs run in the
+// order declared and batches in the order of their times. What an input gave to a batch is in the driver log before
+// any work of the batch.
+//
+// Each received record is in exactly one batch, whatever fails on the executors. A graceful stop processes
+// everything that receivers had stored; a stop at once, and the end of the process, lose what is not
+// processed, unless the receiver's source can send it again. Outputs happen at least once: a task that fails is
+// run again.
+//
+// A batch that fails stays pending, and nothing behind it is committed or cleaned. Its error is what
+// [Context.Await] and [Context.Err] return. [Context.Run] stops then. After [Context.Start] later batches still run,
+// for the caller to decide, until 64 are open: then no more can begin and the context ends with a
+// [PendingError]. A context also ends when its driver no longer leads, or the log does not answer.
+//
+// # Goroutines
+//
+//	goroutine      number           started by   owns                        ends when
+//	batch loop     1                Start        allocation, generation,     the timer is finished, the context is
+//	                                             Begin                       dropped
+//	job slot       ConcurrentJobs   Start        jobs; the last of a batch   the slots are closed
+//	                                             commits it
+//	supervisor     1 a receiver     Start        one receiver (its block     it is told, and all it stored is in
+//	                                             generator has two more)     the block log
+//	term watch     1                Start        nothing                     the term or the context ends
+//	listeners      1                Start        calls of listeners          everything else has, queue empty
+//	stop           1                first Stop,  the order of the stop       the context is Stopped
+//	                                or an error
+//
+// Locks: Start's own before Context.mu; ledger.commit before the graph's and the block log's, and before
+// ledger.mu. All others are leaves.
+//
+// # Who may call what
+//
+// Any goroutine may call any method of a Context, an Engine or a ManualClock. Stop is refused from a listener and
+// from a batch, which it would wait for; start a goroutine there. Functions given to ForeachRDD run on a
+// slot's goroutine, those given to Transform on the loop's; listeners must not block.
+//
+// # What is not here
+//
+// Operators (package dstream); exactly-once sinks; the checkpoint of a graph and recovery from it: a later process
+// goes on with ids and times where the log ends, and gives up what was open; back-pressure by rate (a fixed
+// MaxRate, and push-back by pending records, are here); placement of receivers on executors.
+//
+// Sources: Zaharia et al., "Discretized Streams: Fault-Tolerant Streaming Computation at Scale", SOSP 2013,
+// sections "System Architecture" and "Fault and Straggler Recovery"; Spark Streaming Programming Guide.
+package streamingcontext

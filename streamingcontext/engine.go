@@ -1,0 +1,141 @@
+package streamingcontext
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/leat-io/leat/rdd"
+	"github.com/leat-io/leat/scheduler"
+	"github.com/leat-io/leat/scheduler/local"
+)
+
+// The scheduler is what RDDs run their jobs on, though neither package knows the other.
+var _ rdd.Runner = (*scheduler.Scheduler)(nil)
+
+// EngineOptions set up an Engine. The zero value is one executor with a slot per CPU.
+type EngineOptions struct {
+	// Cores is how many tasks one executor runs at once. 0 means GOMAXPROCS.
+	Cores int
+	// Executors is how many there are at the start. 0 means 1.
+	Executors int
+	// Isolate treats each executor as a process of its own: everything that goes there or comes
+	// back is encoded.
+	Isolate bool
+	// DefaultParallelism is the partition count of shuffles and sources that name none. 0 means
+	// Cores x Executors; where shuffles of RDDs, as in Transform, have as many as their largest parent.
+	DefaultParallelism int
+	// CheckpointDir is the folder that RDDs are checkpointed below. Empty: no stream may be checkpointed.
+	CheckpointDir string
+	// MaxFailures is how often a task may fail before its job fails. 0 means 4.
+	MaxFailures int
+	// SchedulerListeners are told about jobs, stages and tasks.
+	SchedulerListeners []scheduler.Listener
+	// Logger takes retries and losses of executors. Nil discards.
+	Logger *slog.Logger
+}
+
+// Validate returns what is wrong with the options, joined.
+func (o EngineOptions) Validate() error {
+	var errs []error
+	for _, f := range []struct {
+		name  string
+		value int
+	}{
+		{"Cores", o.Cores}, {"Executors", o.Executors}, {"DefaultParallelism", o.DefaultParallelism}, {"MaxFailures", o.MaxFailures},
+	} {
+		if f.value < 0 {
+			errs = append(errs, fmt.Errorf("engine options: %s is negative", f.name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// String returns the options with their defaults filled in.
+func (o EngineOptions) String() string {
+	o = o.withDefaults()
+	return fmt.Sprintf("executors %d, cores %d, isolate %t, default parallelism %d, checkpoint dir %q, max failures %d",
+		o.Executors, o.Cores, o.Isolate, o.DefaultParallelism, o.CheckpointDir, o.MaxFailures)
+}
+
+func (o EngineOptions) withDefaults() EngineOptions {
+	if o.Cores == 0 {
+		o.Cores = runtime.GOMAXPROCS(0)
+	}
+	if o.Executors == 0 {
+		o.Executors = 1
+	}
+	if o.DefaultParallelism == 0 {
+		o.DefaultParallelism = o.Cores * o.Executors
+	}
+	if o.MaxFailures == 0 {
+		o.MaxFailures = 4
+	}
+	return o
+}
+
+// An Engine is what jobs run on: executors in this process, the scheduler that gives them tasks, and
+// the context in which RDDs are made. At most one streaming context is active on it at a time.
+//
+// All methods may be called from any goroutine.
+type Engine struct {
+	cluster   *local.Cluster
+	scheduler *scheduler.Scheduler
+	rdds      *rdd.Context
+	active    atomic.Pointer[Context]
+	closing   sync.Once
+}
+
+// NewEngine returns an engine. It starts nothing: the first job does.
+//
+// Errors: what Validate says about opts.
+func NewEngine(opts EngineOptions) (*Engine, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	parallelism := opts.DefaultParallelism // unset matters to shuffles of RDDs
+	opts = opts.withDefaults()
+	e := &Engine{}
+	e.cluster = local.New(local.Options{
+		Executors: opts.Executors, Slots: opts.Cores, Isolate: opts.Isolate,
+		ErrorCodecs: []scheduler.ErrorCodec{scheduler.ErrorCodec(rdd.NewErrorCodec())}, Logger: opts.Logger,
+	})
+	e.scheduler = scheduler.New(e.cluster, scheduler.Options{
+		MaxFailures: opts.MaxFailures, Listeners: opts.SchedulerListeners, Logger: opts.Logger,
+	})
+	var err error
+	e.rdds, err = rdd.NewContext(e.scheduler, rdd.Options{
+		DefaultParallelism: parallelism, Cores: opts.Cores * opts.Executors,
+		CheckpointDir: opts.CheckpointDir,
+		// A state stream's marked ancestors would else be skipped for ever, and lineage grow.
+		CheckpointAllMarked: true,
+		TrimJobs:            true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// RDDs returns the context in which RDDs are made; what a program makes through it runs beside the
+// batches.
+func (e *Engine) RDDs() *rdd.Context { return e.rdds }
+
+// Cluster returns the executors.
+func (e *Engine) Cluster() *local.Cluster { return e.cluster }
+
+// Active returns the context that runs on the engine, nil if none does.
+func (e *Engine) Active() *Context { return e.active.Load() }
+
+// Close ends the jobs that run, waits for their tasks and refuses further ones. It may be called more
+// than once. Contexts on the engine are to be stopped first.
+func (e *Engine) Close() error {
+	e.closing.Do(func() {
+		e.rdds.Stop()
+		_ = e.scheduler.Close() // it has no error to give
+	})
+	return nil
+}

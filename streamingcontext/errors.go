@@ -1,0 +1,85 @@
+package streamingcontext
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/leat-io/leat/dstream"
+)
+
+// Conditions a caller may branch on. What is wrong with a graph, and ErrContextActive and
+// ErrContextStopped, are sentinels of package dstream.
+var (
+	// ErrAnotherContextActive is returned by Start while another context runs on the same engine. The
+	// context stays as it was and may be started later.
+	ErrAnotherContextActive = errors.New("another streaming context is active on the engine")
+	// ErrBatchDurationUnset is returned by Start for options without an Interval.
+	ErrBatchDurationUnset = errors.New("batch interval is not set")
+	// ErrStopInListener is returned by Stop when a listener's function calls it: the stop would wait for
+	// the listener.
+	ErrStopInListener = errors.New("stop called from a listener: call it from another goroutine")
+	// ErrStopInJob is returned by Stop when an output operation or a function of Transform calls it: the
+	// stop would wait for the batch.
+	ErrStopInJob = errors.New("stop called from a batch: call it from another goroutine")
+	// ErrTermLost ends a context whose driver no longer leads.
+	ErrTermLost = errors.New("the driver no longer leads")
+	// ErrQueueNotRecoverable fails a batch that would need RDDs which a queue has already given away.
+	ErrQueueNotRecoverable = errors.New("a queue gives each RDD once")
+)
+
+// An OutputError says which output operation failed in which batch. The batch stays pending.
+type OutputError struct {
+	Batch  dstream.Time
+	Output int    // position among the batch's jobs
+	Name   string // the output operation, as in "print"
+	Site   string // file and line of its declaration
+	Err    error
+}
+
+// Error returns the batch, the operation, its place and the cause.
+func (e *OutputError) Error() string {
+	return fmt.Sprintf("batch %s: %s: %s: %v", e.Batch, e.Site, e.Name, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *OutputError) Unwrap() error { return e.Err }
+
+// A PanicError is a panic of a function that the program gave to an output operation.
+type PanicError struct {
+	Value string // the value, printed
+	Stack string
+}
+
+// Error returns the panic's value, without the stack.
+func (e *PanicError) Error() string { return "panic: " + e.Value }
+
+// A PendingError ends a context that cannot begin another batch: a batch failed, it is not committed, and
+// the driver log holds as many batches behind it as it may.
+type PendingError struct {
+	Batch dstream.Time // the batch that failed
+	Open  int          // the batches begun and not committed, it included
+}
+
+// Error returns the batch at fault and how many wait.
+func (e *PendingError) Error() string {
+	return fmt.Sprintf("batch %s failed and is still pending, %d batches are open: no more can begin", e.Batch, e.Open)
+}
+
+// A StopTimeoutError says that an orderly stop was cut short: what was left was dropped.
+type StopTimeoutError struct {
+	Timeout time.Duration // 0 if the caller's context or a stop at once ended the wait
+	Waiting string        // what the stop was waiting for
+	Err     error
+}
+
+// Error returns what was not finished in time.
+func (e *StopTimeoutError) Error() string {
+	if e.Timeout == 0 {
+		return fmt.Sprintf("stop: gave up waiting for %s: %v", e.Waiting, e.Err)
+	}
+	return fmt.Sprintf("stop: gave up waiting for %s after %v: %v", e.Waiting, e.Timeout, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *StopTimeoutError) Unwrap() error { return e.Err }

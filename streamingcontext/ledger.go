@@ -1,0 +1,229 @@
+package streamingcontext
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"github.com/leat-io/leat/dstream"
+	"github.com/leat-io/leat/scheduler/driverlog"
+)
+
+// A manifest says what a batch amounts to: the bytes of its Prepared.
+type manifest struct {
+	kind    byte
+	outputs int
+}
+
+// Kinds of manifests. Version 1 is version byte, kind byte, number of outputs as an unsigned varint.
+const (
+	manifestVersion = 1
+	outputsDone     = 'o' // every output operation has ended well
+	notGenerated    = 'g' // the batch could not be generated: no output ran
+	abandoned       = 'a' // the process that began it is gone, and its received input with it
+)
+
+func (m manifest) append(buf []byte) []byte {
+	return binary.AppendUvarint(append(buf, manifestVersion, m.kind), uint64(m.outputs))
+}
+
+// A ledger keeps the batches that are begun and not committed, oldest first, and writes the decisions
+// about them into the driver log: Begin before any of a batch's work, Prepared and Committed when
+// all its outputs have ended well and all batches before it are committed. A batch that failed stays, and
+// all behind it.
+type ledger struct {
+	log   driverlog.Log
+	app   string
+	epoch uint64
+	// committed is called for each batch after it is committed, in order of the batches.
+	committed func(t dstream.Time)
+
+	commit sync.Mutex // held while decisions about ended batches are made; taken before mu
+
+	mu      sync.Mutex // guards the fields below
+	next    int64      // the id of the next batch
+	open    []*batch
+	ticked  dstream.Time  // the last batch time whose generation is over
+	changed chan struct{} // closed by the next change; nil while nobody waits
+}
+
+// lead starts a term's work: it closes what an earlier process of the application left open.
+func (l *ledger) lead(ctx context.Context) (last dstream.Time, left int, err error) {
+	state, err := l.log.State(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	app := state.App(l.app)
+	for _, b := range app.Open {
+		m := manifest{kind: abandoned}
+		if b.Prepared == 0 {
+			if err := l.propose(ctx, driverlog.Prepared, b.ID, m.append(nil)); err != nil {
+				return 0, 0, err
+			}
+			left++
+		}
+		if err := l.propose(ctx, driverlog.Committed, b.ID, nil); err != nil {
+			return 0, 0, err
+		}
+	}
+	l.next = app.Next
+	if ms, ok := app.LastTime(); ok {
+		last = dstream.Time(ms)
+	}
+	return last, left, nil
+}
+
+func (l *ledger) propose(ctx context.Context, kind driverlog.Kind, id int64, m []byte) error {
+	_, err := l.log.Propose(ctx, driverlog.Command{Kind: kind, Epoch: l.epoch, App: l.app, Batch: id, Manifest: m})
+	if err != nil {
+		return fmt.Errorf("%s of batch id %d: %w", kind, id, err)
+	}
+	return nil
+}
+
+// awaitRoom waits until another batch may begin.
+//
+// Errors: ctx's; a *PendingError where no room will come.
+func (l *ledger) awaitRoom(ctx context.Context) error {
+	for {
+		l.mu.Lock()
+		if len(l.open) < driverlog.Window {
+			l.mu.Unlock()
+			return nil
+		}
+		if head := l.open[0]; head.settled {
+			l.mu.Unlock()
+			return &PendingError{Batch: head.time, Open: driverlog.Window}
+		}
+		changed := l.changes()
+		l.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// begin records that batch t starts with these inputs.
+func (l *ledger) begin(ctx context.Context, t dstream.Time, inputs []driverlog.Input, m manifest) (*batch, error) {
+	b := &batch{id: l.next, time: t, plan: m} // next is written by this goroutine only
+	_, err := l.log.Propose(ctx, driverlog.Command{
+		Kind: driverlog.Begin, Epoch: l.epoch, App: l.app, Batch: b.id, Time: int64(t), Inputs: inputs,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("begin batch %s: %w", t, err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.next++
+	l.open = append(l.open, b)
+	return b, nil
+}
+
+// end takes note that all jobs of b have ended, and commits what can be committed now: b and those behind
+// it that waited for it. tell is called just before b counts as settled.
+func (l *ledger) end(ctx context.Context, b *batch, tell func()) error {
+	l.commit.Lock()
+	defer l.commit.Unlock()
+	b.ended = true
+	done := 0
+	for head := l.at(0); head != nil && head.ended && !head.hasFailed(); head = l.at(done) {
+		var buf [16]byte
+		if err := l.propose(ctx, driverlog.Prepared, head.id, head.plan.append(buf[:0])); err != nil {
+			return err
+		}
+		if err := l.propose(ctx, driverlog.Committed, head.id, nil); err != nil {
+			return err
+		}
+		l.committed(head.time)
+		done++
+	}
+	tell()
+	// At once, so that nobody sees a batch that has ended and that its turn has not come to yet.
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := copy(l.open, l.open[done:])
+	clear(l.open[n:])
+	l.open = l.open[:n]
+	b.settled = true
+	l.change()
+	return nil
+}
+
+// at returns the open batch at position i, nil behind the last. Only end removes batches.
+func (l *ledger) at(i int) *batch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i >= len(l.open) {
+		return nil
+	}
+	return l.open[i]
+}
+
+// tickOver says that the generation of batch t is over, whatever came of it.
+func (l *ledger) tickOver(t dstream.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ticked = t
+	l.change()
+}
+
+// awaitSettled waits until batch t and all before it are generated and their jobs have ended.
+//
+// Errors: ctx's; dstream.ErrContextStopped where dropped is closed before.
+func (l *ledger) awaitSettled(ctx context.Context, t dstream.Time, dropped <-chan struct{}) error {
+	for {
+		l.mu.Lock()
+		if l.ticked >= t && l.settledUpTo(t) {
+			l.mu.Unlock()
+			return nil
+		}
+		changed := l.changes()
+		l.mu.Unlock()
+		select {
+		case <-changed:
+		case <-dropped:
+			return dstream.ErrContextStopped
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (l *ledger) settledUpTo(t dstream.Time) bool {
+	for _, b := range l.open {
+		if b.time <= t && !b.settled {
+			return false
+		}
+	}
+	return true
+}
+
+// pending returns the times of the batches begun and not committed.
+func (l *ledger) pending() []dstream.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var times []dstream.Time
+	for _, b := range l.open {
+		times = append(times, b.time)
+	}
+	return times
+}
+
+// changes returns the channel that the next change closes. mu is held.
+func (l *ledger) changes() <-chan struct{} {
+	if l.changed == nil {
+		l.changed = make(chan struct{})
+	}
+	return l.changed
+}
+
+// change wakes those who wait. mu is held.
+func (l *ledger) change() {
+	if l.changed != nil {
+		close(l.changed)
+		l.changed = nil
+	}
+}

@@ -1,0 +1,35 @@
+package streamingcontext
+
+// A Listener is told what happens in a context. Any function may be nil.
+//
+// Calls come in the order of the facts, one at a time, from one goroutine that serves all listeners
+// of a context, some time after the fact. A function must not block: while it runs, later events wait,
+// and past Options.ListenerQueue of them they are dropped. Stop delivers what is queued; nothing is
+// delivered after it has returned. A panic is logged.
+//
+// For a batch, with one job at a time: BatchSubmitted, BatchStarted, then OutputStarted and
+// OutputCompleted for each output, then BatchCompleted, which also comes when outputs failed. A batch
+// without jobs, and one that could not be generated, has no events.
+type Listener struct {
+	// StreamingStarted is told the clock's time, in milliseconds, at which the context started.
+	StreamingStarted func(at int64)
+	// ReceiverStarted is called before each start of a receiver.
+	ReceiverStarted func(ReceiverInfo)
+	// ReceiverError is called for what a receiver reported without ending.
+	ReceiverError func(ReceiverInfo)
+	// ReceiverStopped is called after each end of a receiver; it is started again unless the context
+	// stops.
+	ReceiverStopped func(ReceiverInfo)
+	// BatchSubmitted is called when the batch's jobs are queued.
+	BatchSubmitted func(BatchInfo)
+	// BatchStarted is called when its first job starts.
+	BatchStarted func(BatchInfo)
+	// BatchCompleted is called when its last job has ended.
+	BatchCompleted func(BatchInfo)
+	// OutputStarted is called when a job starts.
+	OutputStarted func(OutputInfo)
+	// OutputCompleted is called when a job has ended.
+	OutputCompleted func(OutputInfo)
+	// Dropped is told how many events were dropped since the last call, as soon as there is room.
+	Dropped func(events int)
+}

@@ -1,0 +1,159 @@
+package streamingcontext
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/leat-io/leat/dstream"
+	"github.com/leat-io/leat/receivers"
+	"github.com/leat-io/leat/scheduler/driverlog"
+)
+
+// Defaults of Options.
+const (
+	DefaultApp               = "streaming"
+	DefaultConcurrentJobs    = 1
+	DefaultMaxPendingRecords = 1 << 20
+	DefaultListenerQueue     = 10_000
+)
+
+// Options set up a Context. Only Interval is required.
+type Options struct {
+	// App names the application in the driver log, at most 255 bytes. Empty means "streaming".
+	App string
+	// Interval is how far apart batches are, in whole milliseconds.
+	Interval time.Duration
+
+	// Engine is what jobs run on. Nil: the context makes one from EngineOptions and closes it when it
+	// stops. The caller closes its own.
+	Engine *Engine
+	// EngineOptions set up the context's own engine; they must be zero where Engine is given.
+	EngineOptions EngineOptions
+	// CheckpointDir is the folder that RDDs are checkpointed below: a short form of
+	// EngineOptions.CheckpointDir.
+	CheckpointDir string
+
+	// Clock tells when a batch is due. Nil means SystemClock.
+	Clock Clock
+	// Log holds what the driver decides about batches. Nil means one in memory. A given log is not
+	// closed by the context, and must hold no other running context of the same App.
+	Log driverlog.Log
+	// ConcurrentJobs is how many output operations run at once. 0 means 1: the outputs of a batch in the
+	// order declared, batch after batch. With more, neither is promised.
+	ConcurrentJobs int
+	// StopTimeout bounds an orderly stop. 0 means 10 intervals, less than zero means no bound. It is time
+	// of package time, whatever Clock says.
+	StopTimeout time.Duration
+
+	// MaxPendingRecords is how many records of one receiver may be stored and not yet processed
+	// before further blocks wait. 0 means 1,048,576. A larger block passes when nothing else is pending.
+	MaxPendingRecords int64
+	// BlockInterval is the time a receiver's block is gathered for. 0 means 200 ms.
+	BlockInterval time.Duration
+	// RestartDelay is the wait before a receiver that ended is started again. 0 means 2 s.
+	RestartDelay time.Duration
+	// MaxRate is how many records a second one receiver may store one by one. 0 means no limit.
+	MaxRate int64
+	// FileRemember is how long after its modification time a file may become visible. 0 means one minute.
+	FileRemember time.Duration
+
+	// Listeners are told what happens. None costs nothing.
+	Listeners []Listener
+	// ListenerQueue is how many events may wait for the listeners; more are dropped and counted. 0
+	// means 10,000.
+	ListenerQueue int
+	// Logger takes starts and stops (Info), batches (Debug), what was retried (Warn) and what failed
+	// (Error). Nil discards.
+	Logger *slog.Logger
+}
+
+// Validate returns what is wrong with the options, joined.
+func (o Options) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("streaming context options: "+format, args...))
+	}
+	switch {
+	case o.Interval == 0:
+		bad("Interval: %w", ErrBatchDurationUnset)
+	case o.Interval < 0 || o.Interval%time.Millisecond != 0:
+		bad("Interval: %w: %v is not a positive whole number of milliseconds", dstream.ErrBadDuration, o.Interval)
+	}
+	if len(o.App) > driverlog.MaxName {
+		bad("App has %d bytes, at most %d are allowed", len(o.App), driverlog.MaxName)
+	}
+	if own := o.EngineOptions; o.Engine != nil &&
+		(o.CheckpointDir != "" || own.String() != (EngineOptions{}).String() || len(own.SchedulerListeners) > 0) {
+		bad("CheckpointDir and EngineOptions must be zero with a given Engine")
+	}
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{
+		{"ConcurrentJobs", int64(o.ConcurrentJobs)}, {"MaxPendingRecords", o.MaxPendingRecords},
+		{"MaxRate", o.MaxRate}, {"ListenerQueue", int64(o.ListenerQueue)},
+	} {
+		if f.value < 0 {
+			bad("%s is negative", f.name)
+		}
+	}
+	for _, f := range []struct {
+		name  string
+		value time.Duration
+	}{{"BlockInterval", o.BlockInterval}, {"RestartDelay", o.RestartDelay}, {"FileRemember", o.FileRemember}} {
+		if f.value < 0 || f.value%time.Millisecond != 0 {
+			bad("%s: %w: %v is not a whole number of milliseconds", f.name, dstream.ErrBadDuration, f.value)
+		}
+	}
+	if err := o.EngineOptions.Validate(); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// String returns the options with their defaults filled in.
+func (o Options) String() string {
+	o = o.withDefaults()
+	return fmt.Sprintf("app %q, interval %v, concurrent jobs %d, stop timeout %v, max pending records %d, block interval %v, "+
+		"restart delay %v, max rate %d/s, listeners %d, own engine %t (%v)", o.App, o.Interval, o.ConcurrentJobs, o.StopTimeout,
+		o.MaxPendingRecords, o.BlockInterval, o.RestartDelay, o.MaxRate, len(o.Listeners), o.Engine == nil, o.EngineOptions)
+}
+
+func (o Options) withDefaults() Options {
+	if o.App == "" {
+		o.App = DefaultApp
+	}
+	if o.Clock == nil {
+		o.Clock = SystemClock{}
+	}
+	if o.ConcurrentJobs == 0 {
+		o.ConcurrentJobs = DefaultConcurrentJobs
+	}
+	if o.StopTimeout == 0 {
+		o.StopTimeout = 10 * o.Interval
+	}
+	if o.MaxPendingRecords == 0 {
+		o.MaxPendingRecords = DefaultMaxPendingRecords
+	}
+	if o.BlockInterval == 0 {
+		o.BlockInterval = receivers.DefaultBlockInterval
+	}
+	if o.RestartDelay == 0 {
+		o.RestartDelay = receivers.DefaultRestartDelay
+	}
+	if o.ListenerQueue == 0 {
+		o.ListenerQueue = DefaultListenerQueue
+	}
+	if o.CheckpointDir != "" && o.EngineOptions.CheckpointDir == "" {
+		o.EngineOptions.CheckpointDir = o.CheckpointDir
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.EngineOptions.Logger == nil {
+		o.EngineOptions.Logger = o.Logger
+	}
+	return o
+}

@@ -1,0 +1,146 @@
+package streamingcontext
+
+import (
+	"context"
+	"sort"
+
+	"github.com/leat-io/leat/dstream"
+	"github.com/leat-io/leat/rdd"
+	"github.com/leat-io/leat/receivers"
+)
+
+// received is the input stream of one receiver and its part of the block log.
+//
+//	receiver --> supervisor --Put--> pending --allocate--> batches --RDD--> one partition a block
+//
+// log.mu guards pending, held, room, batches and last.
+type received[T any] struct {
+	log      *blockLog
+	receiver receivers.Receiver[T]
+	id       int
+	name     string
+	info     func() dstream.Info
+	remember dstream.Time // how long the stream keeps its RDDs; 0 if no output reaches it
+
+	pending []receivers.Block[T]
+	held    int64         // records pending, or allocated to a batch that is not committed
+	room    chan struct{} // closed when held shrinks; nil while nobody waits
+	batches []blockBatch[T]
+	last    dstream.Time // of the last allocation
+}
+
+// blockBatch is the blocks of one batch. Batches without blocks have none.
+type blockBatch[T any] struct {
+	time    dstream.Time
+	ids     []receivers.BlockID
+	rows    [][]T
+	records int64
+}
+
+// Put keeps block for the next batch. While too many records of the stream are not processed yet it
+// waits, and with it the generator, then the receiver.
+func (s *received[T]) Put(ctx context.Context, block receivers.Block[T]) error {
+	n := block.Count()
+	for {
+		s.log.mu.Lock()
+		if s.log.closed {
+			s.log.mu.Unlock()
+			// The context stops at once and the block is lost. A receiver that waits for the
+			// acknowledgement has an ended context and learns it; the generator has nobody to tell.
+			return ctx.Err()
+		}
+		if s.held == 0 || s.held+n <= s.log.limit {
+			s.pending = append(s.pending, block)
+			s.held += n
+			s.log.mu.Unlock()
+			return nil
+		}
+		if s.room == nil {
+			s.room = make(chan struct{})
+		}
+		room := s.room
+		s.log.mu.Unlock()
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// RDD returns the blocks of batch t, one a partition.
+func (s *received[T]) RDD(c *rdd.Context, t dstream.Time) (*rdd.RDD[T], error) {
+	return rdd.FromBlocks(c, s.batch(t).rows), nil
+}
+
+// Report returns how many records batch t has.
+func (s *received[T]) Report(t dstream.Time) (records int64, description string, ok bool) {
+	return s.batch(t).records, "", true
+}
+
+func (s *received[T]) batch(t dstream.Time) blockBatch[T] {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	if i := s.from(t); i < len(s.batches) && s.batches[i].time == t {
+		return s.batches[i]
+	}
+	return blockBatch[T]{}
+}
+
+// from returns the index of the first batch at t or later.
+func (s *received[T]) from(t dstream.Time) int {
+	return sort.Search(len(s.batches), func(i int) bool { return s.batches[i].time >= t })
+}
+
+func (s *received[T]) stream() int { return s.id }
+
+// settle asks now: the graph's lock may be held by whoever waits for the log's.
+func (s *received[T]) settle() { s.remember = dstream.Time(s.info().Remember.Milliseconds()) }
+
+func (s *received[T]) describe(t dstream.Time, buf []byte) []byte {
+	b := s.batch(t)
+	return appendBlocks(buf, b.ids, b.records)
+}
+
+func (s *received[T]) allocateHeld(t dstream.Time) {
+	if t <= s.last {
+		return
+	}
+	s.last = t
+	if len(s.pending) == 0 {
+		return
+	}
+	b := blockBatch[T]{time: t}
+	for _, block := range s.pending {
+		b.ids = append(b.ids, block.ID)
+		b.rows = append(b.rows, block.Records)
+		b.records += block.Count()
+	}
+	clear(s.pending) // the batch alone keeps the records alive
+	s.pending = s.pending[:0]
+	s.batches = append(s.batches, b)
+}
+
+func (s *received[T]) waitingHeld() bool { return len(s.pending) > 0 }
+
+func (s *received[T]) completeHeld(t dstream.Time) {
+	if i := s.from(t); i < len(s.batches) && s.batches[i].time == t {
+		s.held -= s.batches[i].records
+		s.releaseHeld()
+	}
+	// A stream that no output reaches remembers nothing: its blocks go with their batch.
+	gone := s.from(t - s.remember + 1)
+	if gone == 0 {
+		return
+	}
+	kept := copy(s.batches, s.batches[gone:])
+	clear(s.batches[kept:])
+	s.batches = s.batches[:kept]
+}
+
+func (s *received[T]) releaseHeld() {
+	if s.room != nil {
+		close(s.room)
+		s.room = nil
+	}
+}

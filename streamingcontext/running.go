@@ -1,0 +1,93 @@
+package streamingcontext
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/leat-io/leat/dstream"
+	"github.com/leat-io/leat/scheduler/driverlog"
+)
+
+// running is what runs while a context is active: the goroutines and what they share.
+type running struct {
+	c      *Context
+	ledger *ledger
+	ownLog bool
+	slots  *slots
+	timer  *timer
+
+	cancel        context.CancelFunc // ends batches and jobs: what waits is dropped
+	dropped       <-chan struct{}    // closed by it
+	stopReceivers context.CancelFunc // ends receivers, which end first
+	streams       []receivedStream
+	receivers     chan struct{} // closed when all receivers have ended and flushed
+	launched      chan struct{} // closed when all goroutines are started
+	loopEnded     chan struct{} // closed when no more batches are made
+	last          dstream.Time  // the last batch made, once loopEnded is closed
+
+	work     sync.WaitGroup // receivers, loop, slots and the watch of the term
+	delivery sync.WaitGroup // the listeners' goroutine, which ends last
+	stop     sync.WaitGroup // the goroutine of the stop
+}
+
+func newRunning(c *Context, l *ledger, ownLog bool) *running {
+	r := &running{c: c, ledger: l, ownLog: ownLog, slots: newSlots(),
+		streams:   c.blocks.all(),
+		receivers: make(chan struct{}), launched: make(chan struct{}), loopEnded: make(chan struct{})}
+	for _, s := range r.streams {
+		s.settle()
+	}
+	loop := &batchLoop{r: r}
+	r.timer = &timer{clock: c.opts.Clock, period: c.Interval().Milliseconds(), tick: loop.tick}
+	return r
+}
+
+// launch starts all goroutines. The caller's context only lends its values: what runs ends by Stop.
+func (r *running) launch(ctx context.Context, term driverlog.Term, now, first int64) {
+	defer close(r.launched)
+	base := context.WithoutCancel(ctx)
+	work, cancel := context.WithCancel(base)
+	receiving, stopReceivers := context.WithCancel(base)
+	r.cancel, r.dropped, r.stopReceivers = cancel, work.Done(), stopReceivers
+	c := r.c
+	r.delivery.Go(c.bus.run)
+	c.bus.post(func(l *Listener) {
+		if l.StreamingStarted != nil {
+			l.StreamingStarted(now)
+		}
+	})
+	r.launchReceivers(receiving)
+	for range c.opts.ConcurrentJobs {
+		r.work.Go(func() { r.serve(work) })
+	}
+	r.work.Go(func() {
+		select {
+		case <-term.Lost:
+			c.fatal(ErrTermLost)
+		case <-r.dropped:
+		}
+	})
+	r.work.Go(func() {
+		defer close(r.loopEnded)
+		r.last = dstream.Time(r.timer.run(work, first))
+	})
+}
+
+func (r *running) launchReceivers(ctx context.Context) {
+	left := new(atomic.Int64)
+	left.Store(int64(len(r.streams)))
+	if len(r.streams) == 0 {
+		close(r.receivers)
+	}
+	for _, s := range r.streams {
+		r.work.Go(func() {
+			if err := s.launch(ctx, r.c); err != nil {
+				r.c.outcome.report(err)
+			}
+			if left.Add(-1) == 0 {
+				close(r.receivers)
+			}
+		})
+	}
+}

@@ -1,0 +1,94 @@
+package streamingcontext
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/leat-io/leat/dstream"
+)
+
+// shutdown is the goroutine of a stop.
+func (c *Context) shutdown(ctx context.Context, r *running, s *stopping) {
+	defer s.abandon()
+	<-r.launched // an error may come before Start has launched everything
+	if s.graceful {
+		s.err = r.drain(ctx)
+		if cut, ok := errors.AsType[*StopTimeoutError](s.err); ok && ctx.Err() == context.DeadlineExceeded {
+			cut.Timeout = c.opts.StopTimeout
+		}
+	}
+	r.drop()
+	c.bus.close()
+	r.delivery.Wait()
+	if r.ownLog {
+		if err := r.ledger.log.Close(); err != nil && s.err == nil {
+			s.err = fmt.Errorf("close driver log: %w", err)
+		}
+	}
+	c.opts.Logger.Info("streaming context stopped", "last batch", int64(r.last), "err", s.err)
+	c.finish()
+}
+
+// drain ends receivers, batches and jobs in this order, each when it has done all its work.
+func (r *running) drain(ctx context.Context) error {
+	wait := func(what string, done <-chan struct{}) error {
+		select {
+		case <-done:
+			return nil
+		default:
+		}
+		select {
+		case <-done:
+			return nil
+		case <-ctx.Done():
+			return &StopTimeoutError{Waiting: what, Err: ctx.Err()}
+		}
+	}
+	r.stopReceivers()
+	if err := wait("receivers to end", r.receivers); err != nil {
+		return err
+	}
+	for {
+		allocated := r.c.blocks.waiting()
+		if allocated == nil {
+			break
+		}
+		select {
+		case <-r.loopEnded: // by an error: what waits has nowhere to go
+			return &StopTimeoutError{Waiting: "received blocks to be given to a batch", Err: r.c.Err()}
+		default:
+		}
+		if err := wait("received blocks to be given to a batch", allocated); err != nil {
+			return err
+		}
+	}
+	r.timer.finish()
+	if err := wait("the last batches to be made", r.loopEnded); err != nil {
+		return err
+	}
+	if err := r.ledger.awaitSettled(ctx, r.last, r.dropped); err != nil {
+		return &StopTimeoutError{Waiting: "batches to be processed", Err: err}
+	}
+	return nil
+}
+
+// drop ends everything that still runs. Receivers end first: one that stores a block now learns from
+// its ended context that it is lost.
+func (r *running) drop() {
+	r.stopReceivers()
+	r.c.blocks.close()
+	r.slots.close() // before the jobs that run are cancelled, or their slots would take the next ones
+	r.cancel()
+	r.work.Wait()
+}
+
+// finish makes the context Stopped and tells those who wait.
+func (c *Context) finish() {
+	c.graph.Seal(dstream.ErrContextStopped)
+	c.engine.active.CompareAndSwap(c, nil)
+	c.mu.Lock()
+	c.state = Stopped
+	c.mu.Unlock()
+	close(c.outcome.stopped)
+}

@@ -1,0 +1,54 @@
+package oracle
+
+import (
+	"errors"
+	"flag"
+	"testing"
+	"time"
+)
+
+var (
+	count = flag.Int("oracle.n", 500, "random pipelines to run")
+	first = flag.Uint64("oracle.seed", 1, "seed of the first pipeline; the others follow")
+)
+
+func TestRandomPipelinesEqualThePlainEvaluator(t *testing.T) {
+	failures := 0
+	for i := range uint64(*count) {
+		err := Run(t.Context(), Generate(*first+i))
+		if err == nil {
+			continue
+		}
+		report(t, err, *first+i)
+		if failures++; failures == 3 {
+			t.Fatal("enough failures")
+		}
+	}
+}
+
+// report prints a failure and what it shrinks to.
+func report(t *testing.T, err error, seed uint64) {
+	t.Helper()
+	t.Errorf("seed %d (run again with -oracle.n 1 -oracle.seed %d): %v", seed, seed, err)
+	var f *Failure
+	if errors.As(err, &f) {
+		t.Errorf("seed %d shrinks to: %v", seed, Shrink(t.Context(), f, time.Now().Add(20*time.Second)))
+	}
+}
+
+func TestEveryOperationIsGenerated(t *testing.T) {
+	times := map[string]int{}
+	for seed := range uint64(*count) {
+		for _, s := range Generate(*first + seed).Steps {
+			times[s.op.name]++
+		}
+	}
+	if *count < 500 {
+		return // too few to hold all
+	}
+	for _, o := range operations() {
+		if times[o.name] < 3 {
+			t.Errorf("%s is in %d of %d pipelines", o.name, times[o.name], *count)
+		}
+	}
+}
