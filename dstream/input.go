@@ -62,7 +62,8 @@ func NewInput[T any](g *Graph, op, name string, in Input[T]) *DStream[T] {
 	reporter, _ := in.(InputReporter)
 	forgetter, _ := in.(InputForgetter)
 	s.compute = func(t Time) (*rdd.RDD[T], error) {
-		r, err := in.RDD(s.rddsAt(t), t)
+		c := s.rddsAt(t)
+		r, err := called(func() (*rdd.RDD[T], error) { return in.RDD(c, t) })
 		if err != nil || reporter == nil {
 			return r, err
 		}

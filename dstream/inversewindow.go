@@ -16,10 +16,11 @@ type windowed[V any] struct {
 	Batches int64
 }
 
-// moved is a pair of a batch that enters or leaves the window.
+// moved is a pair that enters or leaves the window, of so many batches.
 type moved[K comparable, V any] struct {
 	Key     K
 	Value   V
+	Batches int64
 	Leaving bool
 }
 
@@ -116,20 +117,11 @@ func nextWindow[K comparable, V any](c *rdd.Context, previous *rdd.RDD[*state.Ve
 			}); err != nil {
 				return err
 			}
-			left, came := keyed.New[K, windowed[V]](w.hasher, 0), keyed.New[K, windowed[V]](w.hasher, 0)
-			if err := rows.Each(func(chunk []moved[K, V]) error {
-				for _, m := range chunk {
-					if m.Leaving {
-						gather(left, m.Key, m.Value, w.reduce)
-					} else {
-						gather(came, m.Key, m.Value, w.reduce)
-					}
-				}
-				return nil
-			}); err != nil {
+			changes, err := w.gather(rows, len(old) <= 1 && len(entered) <= 1)
+			if err != nil {
 				return err
 			}
-			return out([]version{w.slide(before, left, came)})
+			return out([]version{w.slide(before, changes)})
 		})
 }
 
@@ -141,58 +133,82 @@ func mark[K comparable, V any](c *rdd.Context, batch *rdd.RDD[rdd.Pair[K, V]], l
 			return rows.Each(func(chunk []rdd.Pair[K, V]) error {
 				buf = buf[:0]
 				for _, p := range chunk {
-					buf = append(buf, moved[K, V]{p.Key, p.Value, leaving})
+					buf = append(buf, moved[K, V]{p.Key, p.Value, 1, leaving})
 				}
 				return out(buf)
 			})
 		})
 }
 
-// gather combines a value into a key's entry.
-func gather[K comparable, V any](t *keyed.Table[K, windowed[V]], k K, v V, reduce func(V, V) V) {
-	at, fresh := t.Upsert(k)
-	e := t.Value(at)
-	if fresh {
-		e.Value = v
-	} else {
-		e.Value = reduce(e.Value, v)
+// gather returns what leaves and then what enters, each key once of either. single says that this is
+// how rows come: where one batch leaves and one enters, both reduced.
+func (w sliding[K, V]) gather(rows rdd.Rows[moved[K, V]], single bool) ([]moved[K, V], error) {
+	var all []moved[K, V]
+	if single {
+		err := rows.Each(func(chunk []moved[K, V]) error {
+			all = append(all, chunk...)
+			return nil
+		})
+		return all, err
 	}
-	e.Batches++
-}
-
-// slide takes out of a version what left the window and puts in what came.
-func (w sliding[K, V]) slide(before *state.Version[K, windowed[V]], left, came *keyed.Table[K, windowed[V]]) *state.Version[K, windowed[V]] {
-	u := before.Update(w.hasher)
+	left, came := keyed.New[K, moved[K, V]](w.hasher, 0), keyed.New[K, moved[K, V]](w.hasher, 0)
+	if err := rows.Each(func(chunk []moved[K, V]) error {
+		for _, m := range chunk {
+			t := came
+			if m.Leaving {
+				t = left
+			}
+			at, fresh := t.Upsert(m.Key)
+			if sum := t.Value(at); fresh {
+				*sum = m
+			} else {
+				sum.Value = w.reduce(sum.Value, m.Value)
+				sum.Batches += m.Batches
+			}
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	all = make([]moved[K, V], 0, left.Len()+came.Len())
 	for i := range left.Len() {
-		k, gone := left.Key(i), left.Value(i)
-		s, ok := u.Get(k)
-		if !ok {
-			continue // it was never counted: the stream began after it
-		}
-		if w.clone != nil {
-			s.Value = w.clone(s.Value)
-		}
-		s.Value = w.inverse(s.Value, gone.Value)
-		s.Batches -= gone.Batches
-		if s.Batches == 0 && w.forgets {
-			u.Delete(k) // what enters starts afresh, without what rounding left behind
-			continue
-		}
-		u.Put(k, s)
+		all = append(all, *left.Value(i))
 	}
 	for i := range came.Len() {
-		k, entered := came.Key(i), came.Value(i)
-		s, ok := u.Get(k)
-		if ok {
-			if _, own := left.Find(k); !own && w.clone != nil {
-				s.Value = w.clone(s.Value)
-			}
-			s.Value = w.reduce(s.Value, entered.Value)
-			s.Batches += entered.Batches
-		} else {
-			s = *entered
+		all = append(all, *came.Value(i))
+	}
+	return all, nil
+}
+
+// slide takes out of a version what leaves the window and puts in what enters.
+func (w sliding[K, V]) slide(before *state.Version[K, windowed[V]], changes []moved[K, V]) *state.Version[K, windowed[V]] {
+	u := before.Update(w.hasher, (len(changes)+1)/2)
+	var m moved[K, V]
+	own := func(s *windowed[V]) {
+		if w.clone != nil {
+			s.Value = w.clone(s.Value) // the version before has it too
 		}
-		u.Put(k, s)
+	}
+	leave := func(s *windowed[V]) bool {
+		own(s)
+		s.Value = w.inverse(s.Value, m.Value)
+		s.Batches -= m.Batches
+		// A key that no batch holds is dropped; what enters starts afresh, without what rounding left behind.
+		return s.Batches != 0 || !w.forgets
+	}
+	enter := func(s *windowed[V]) bool {
+		own(s)
+		s.Value = w.reduce(s.Value, m.Value)
+		s.Batches += m.Batches
+		return true
+	}
+	for _, m = range changes {
+		switch {
+		case m.Leaving:
+			u.Change(m.Key, leave) // one that was never counted is left alone: the stream began after it
+		case !u.Change(m.Key, enter):
+			u.Put(m.Key, windowed[V]{Value: m.Value, Batches: m.Batches})
+		}
 	}
 	return u.Done()
 }

@@ -20,7 +20,7 @@ func Transform[T, U any](s *DStream[T], f func(r *rdd.RDD[T], t Time) (*rdd.RDD[
 		if err != nil {
 			return nil, err
 		}
-		return called(func() (*rdd.RDD[U], error) { return f(r.In(child.rddsAt(t)), t) })
+		return made(func() (*rdd.RDD[U], error) { return f(r.In(child.rddsAt(t)), t) })
 	}
 	return child
 }
@@ -47,7 +47,7 @@ func transformWith[T, U, V any](op string, a *DStream[T], b *DStream[U], err err
 			return nil, err
 		}
 		c := child.rddsAt(t)
-		return called(func() (*rdd.RDD[V], error) { return f(r.In(c), other.In(c), t) })
+		return made(func() (*rdd.RDD[V], error) { return f(r.In(c), other.In(c), t) })
 	}
 	return child
 }
@@ -81,7 +81,7 @@ func transformAll[T, U any](op string, streams []*DStream[T], err error, f func(
 			}
 			rdds[i] = r.In(c)
 		}
-		return called(func() (*rdd.RDD[U], error) { return f(rdds, t) })
+		return made(func() (*rdd.RDD[U], error) { return f(rdds, t) })
 	}
 	return child
 }
@@ -122,20 +122,4 @@ func presentAt[T any](s *DStream[T], t Time) (*rdd.RDD[T], error) {
 		err = fmt.Errorf("%w: %s", ErrParentAbsent, s.op)
 	}
 	return r, err
-}
-
-// called runs a function of the program that makes an RDD, and turns a panic into an error.
-func called[U any](f func() (*rdd.RDD[U], error)) (r *rdd.RDD[U], err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			r, err = nil, &rdd.PanicError{Value: fmt.Sprint(v)}
-		}
-	}()
-	if r, err = f(); err != nil {
-		return nil, err
-	}
-	if r == nil {
-		return nil, ErrNilRDD
-	}
-	return r, r.Err()
 }

@@ -182,7 +182,7 @@ func (u *stateUpdate[K, V, S]) next(t Time, was rdd.Rows[*state.Version[K, S]], 
 	if u.all {
 		return u.everyKey(t, before, rows)
 	}
-	next := before.Update(u.hasher)
+	next := before.Update(u.hasher, 0)
 	err := rows.Each(func(chunk []rdd.Pair[K, []V]) error {
 		for _, row := range chunk {
 			old := u.own(before.Get(row.Key))

@@ -14,13 +14,29 @@ type Update[K comparable, S any] struct {
 	live   int
 }
 
-// Update starts an update of v, which may be nil for the empty version.
-func (v *Version[K, S]) Update(h *keyed.Hasher[K]) *Update[K, S] {
-	u := &Update[K, S]{delta: keyed.New[K, cell[S]](h, 0)}
-	if v != nil {
-		u.levels, u.live = v.levels, v.live
+// Update starts an update of v, which may be nil for the empty version, that will change about so
+// many keys; 0 where that is not known. Where it is so many that all tables would be merged in the end,
+// they are merged now and every change is made in its place.
+func (v *Version[K, S]) Update(h *keyed.Hasher[K], changes int) *Update[K, S] {
+	if v == nil || len(v.levels) == 0 {
+		return &Update[K, S]{delta: keyed.New[K, cell[S]](h, changes)}
 	}
-	return u
+	if changes*mergeRatio < v.levels[0].Len() {
+		return &Update[K, S]{levels: v.levels, delta: keyed.New[K, cell[S]](h, changes), live: v.live}
+	}
+	whole := v.levels[0].Clone()
+	for _, younger := range v.levels[1:] {
+		overlay(whole, younger)
+	}
+	return &Update[K, S]{delta: whole, live: v.live}
+}
+
+// overlay puts the younger table's cells into t; keys that t has keep their places.
+func overlay[K comparable, S any](t, younger *table[K, S]) {
+	for i := range younger.Len() {
+		at, _ := t.Upsert(younger.Key(i))
+		*t.Value(at) = *younger.Value(i)
+	}
 }
 
 // Get returns the state of a key as changed so far.
@@ -35,6 +51,29 @@ func (u *Update[K, S]) Get(k K) (s S, ok bool) {
 		return s, false
 	}
 	return c.state, true
+}
+
+// Change calls f with where the state of a key lies, to be changed there, and reports whether the key
+// had state. It has none afterwards if f returns false.
+func (u *Update[K, S]) Change(k K, f func(s *S) (keep bool)) bool {
+	at, found := u.delta.Find(k)
+	if !found {
+		c := find(u.levels, k)
+		if c == nil || c.gone {
+			return false
+		}
+		at, _ = u.delta.Upsert(k)
+		*u.delta.Value(at) = *c
+	}
+	c := u.delta.Value(at)
+	if c.gone {
+		return false
+	}
+	if !f(&c.state) {
+		*c = cell[S]{gone: true}
+		u.live--
+	}
+	return true
 }
 
 // Put sets the state of a key.
@@ -68,6 +107,9 @@ func (u *Update[K, S]) set(k K, c cell[S]) {
 //
 // Cost: the keys changed, and over many batches a few times as much again for merging.
 func (u *Update[K, S]) Done() *Version[K, S] {
+	if len(u.levels) == 0 && u.delta.Len() > 2*u.live {
+		u.delta = swept(u.delta, u.live)
+	}
 	levels := append([]*table[K, S](nil), u.levels...)
 	if u.delta.Len() > 0 {
 		levels = append(levels, u.delta)
@@ -92,10 +134,7 @@ func merge[K comparable, S any](older, younger *table[K, S], last bool) *table[K
 	if !gone {
 		// The older table's columns are copied as they are and its keys keep their places.
 		out = older.Clone()
-		for i := range younger.Len() {
-			at, _ := out.Upsert(younger.Key(i))
-			*out.Value(at) = *younger.Value(i)
-		}
+		overlay(out, younger)
 		return out
 	}
 	out = keyed.New[K, cell[S]](older.Hasher(), older.Len()+younger.Len())
@@ -115,6 +154,18 @@ func merge[K comparable, S any](older, younger *table[K, S], last bool) *table[K
 	}
 	for i := range younger.Len() {
 		put(younger.Key(i), younger.Value(i)) // those with a place have it already, with this cell
+	}
+	return out
+}
+
+// swept returns a table with the cells of t that were not removed, in their order.
+func swept[K comparable, S any](t *table[K, S], live int) *table[K, S] {
+	out := keyed.New[K, cell[S]](t.Hasher(), live)
+	for i := range t.Len() {
+		if c := t.Value(i); !c.gone {
+			at, _ := out.Upsert(t.Key(i))
+			*out.Value(at) = *c
+		}
 	}
 	return out
 }

@@ -22,7 +22,7 @@ func written[K comparable, S any](before, after *Version[K, S]) int {
 
 // filled is a version with keys 0 to n-1.
 func filled(t *testing.T, n int) *Version[int, int] {
-	u := new(Version[int, int]).Update(hasher[int](t))
+	u := new(Version[int, int]).Update(hasher[int](t), 0)
 	for k := range n {
 		u.Put(k, 0)
 	}
@@ -38,7 +38,7 @@ func TestCellsCopiedForEachKeyTouched(t *testing.T) {
 			batches := 4 * keys / touched / mergeRatio
 			cells := 0
 			for b := range batches {
-				u := v.Update(h)
+				u := v.Update(h, 0)
 				for i := range touched {
 					u.Put((b*touched+i)*7919%keys, b)
 				}
@@ -59,7 +59,7 @@ func TestTablesGrowSmallerByTheRatio(t *testing.T) {
 	h := hasher[int](t)
 	v := filled(t, 5_000)
 	for b := range 2_000 {
-		u := v.Update(h)
+		u := v.Update(h, 0)
 		u.Put(b*31%7_000, b)
 		u.Put(b*17%7_000, b)
 		v = u.Done()
@@ -75,7 +75,7 @@ func TestRemovedKeysLeaveNothingBehind(t *testing.T) {
 	h := hasher[int](t)
 	v := new(Version[int, int])
 	for b := range 3_000 {
-		u := v.Update(h)
+		u := v.Update(h, 0)
 		u.Put(b, b)
 		if b >= 10 {
 			u.Delete(b - 10)
@@ -93,7 +93,7 @@ func TestRemovedKeysLeaveNothingBehind(t *testing.T) {
 
 func TestUpdateWithoutChangesSharesEverything(t *testing.T) {
 	v := filled(t, 100)
-	next := v.Update(hasher[int](t)).Done()
+	next := v.Update(hasher[int](t), 0).Done()
 	if n := written(v, next); n != 0 || next.Len() != 100 {
 		t.Errorf("%d cells were copied, %d keys", n, next.Len())
 	}
@@ -101,7 +101,7 @@ func TestUpdateWithoutChangesSharesEverything(t *testing.T) {
 
 func TestUpdateOfNothing(t *testing.T) {
 	var none *Version[int, int]
-	u := none.Update(hasher[int](t))
+	u := none.Update(hasher[int](t), 0)
 	u.Delete(1)
 	u.Put(2, 3)
 	v := u.Done()

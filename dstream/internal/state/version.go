@@ -75,29 +75,34 @@ func findIn[K comparable, S any](levels []*table[K, S], k K) (*cell[S], bool) {
 	return c, c != nil
 }
 
-// pair is how a live key travels.
-type pair[K comparable, S any] struct {
+// row is how a cell travels. Level counts from the oldest table.
+type row[K comparable, S any] struct {
+	Level uint8
+	Gone  bool
 	Key   K
 	State S
 }
 
-// MarshalBinary encodes the live pairs in order.
+// MarshalBinary encodes the tables as they are, removed keys as well: a version that has been decoded
+// goes on exactly as the one that was encoded would have, order included.
 func (v *Version[K, S]) MarshalBinary() ([]byte, error) {
-	c, err := codec.For[pair[K, S]]()
+	c, err := codec.For[row[K, S]]()
 	if err != nil {
 		return nil, fmt.Errorf("encode state: %w", err)
 	}
-	rows := make([]pair[K, S], 0, v.live)
-	v.Each(func(k K, s *S) bool {
-		rows = append(rows, pair[K, S]{k, *s})
-		return true
-	})
+	var rows []row[K, S]
+	for l, t := range v.levels {
+		for i := range t.Len() {
+			c := t.Value(i)
+			rows = append(rows, row[K, S]{Level: uint8(l), Gone: c.gone, Key: t.Key(i), State: c.state})
+		}
+	}
 	return c.Append(nil, rows)
 }
 
 // UnmarshalBinary makes v the version that was encoded.
 func (v *Version[K, S]) UnmarshalBinary(data []byte) error {
-	c, err := codec.For[pair[K, S]]()
+	c, err := codec.For[row[K, S]]()
 	if err != nil {
 		return fmt.Errorf("decode state: %w", err)
 	}
@@ -109,16 +114,30 @@ func (v *Version[K, S]) UnmarshalBinary(data []byte) error {
 	if err != nil {
 		return fmt.Errorf("decode state: %w", err)
 	}
-	t := keyed.New[K, cell[S]](h, len(rows))
+	var levels []*table[K, S]
 	for _, r := range rows {
 		if h.Dynamic() {
 			if err := h.Check(r.Key); err != nil {
 				return fmt.Errorf("decode state: %w", err)
 			}
 		}
-		at, _ := t.Upsert(r.Key)
-		*t.Value(at) = cell[S]{state: r.State}
+		switch n := len(levels); {
+		case int(r.Level) == n:
+			levels = append(levels, keyed.New[K, cell[S]](h, 0))
+		case int(r.Level) != n-1:
+			return fmt.Errorf("decode state: %w: tables out of order", codec.ErrCorrupt)
+		}
+		t := levels[len(levels)-1]
+		at, fresh := t.Upsert(r.Key)
+		if !fresh {
+			return fmt.Errorf("decode state: %w: a key occurs twice", codec.ErrCorrupt)
+		}
+		*t.Value(at) = cell[S]{state: r.State, gone: r.Gone}
 	}
-	v.levels, v.live = []*table[K, S]{t}, t.Len()
+	v.levels, v.live = levels, 0
+	v.Each(func(K, *S) bool {
+		v.live++
+		return true
+	})
 	return nil
 }
