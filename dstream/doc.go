@@ -1,4 +1,4 @@
-// Package dstream is streams as sequences of RDDs: a program over a stream is a program over each of
+// Package dstream holds streams as sequences of RDDs: a program over a stream is a program over each of
 // its batches.
 //
 // A [Graph] is what a program declares on; a streaming context owns one. A [DStream] is a rule from batch
@@ -8,7 +8,7 @@
 // ([Window], [ReduceByKeyAndWindow]), or from the batch before and this one ([UpdateStateByKey]). An
 // [Output] gives one [Job] for each batch ([ForeachRDD], [Print], [SaveAsTextFiles]).
 //
-//	g, err := dstream.NewGraph(rdds, time.Second)
+//	g, err := dstream.NewGraph(rdds, time.Second) // rdds has a CheckpointDir: the window below needs it
 //	lines := dstream.SliceStream(g, [][]string{{"to be"}, {"or not to be"}}, 2)
 //	words := dstream.FlatMap(lines, strings.Fields)
 //	counts := dstream.CountByWindow(words, 10*time.Second, time.Second)
@@ -47,7 +47,7 @@
 // # What is not here
 //
 // The clock that says when a batch ends, the queue of jobs and the recovery of a driver are package
-// streamingcontext's, receivers package receivers'. Event time and watermarks are package structured's.
+// streamingcontext's, receivers package receivers'. There is no event time and no watermark yet.
 //
 // # Sources
 //

@@ -21,7 +21,10 @@ type Graph struct {
 	interval millis
 	rdds     *rdd.Context
 
-	mu       sync.Mutex // guards all below and the memos of the streams
+	// generating is held while RDDs are made, so that each is made once; taken before mu.
+	generating sync.Mutex
+
+	mu       sync.Mutex // guards all below and the memos of the streams; given up while the program's code runs
 	nodes    []*node
 	outputs  []*Output
 	errs     []error

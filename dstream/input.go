@@ -9,7 +9,7 @@ import (
 // An Input gives the RDD of each batch of an input stream.
 //
 // RDD is called at most once for each batch time, times ascending unless a batch is asked for again after
-// it was forgotten, on one goroutine. It must not block on jobs.
+// it was forgotten, one call at a time. It must not block on jobs.
 type Input[T any] interface {
 	// RDD returns the batch's records, made through c; nil where the stream is absent.
 	RDD(c *rdd.Context, t Time) (*rdd.RDD[T], error)
@@ -63,7 +63,7 @@ func NewInput[T any](g *Graph, op, name string, in Input[T]) *DStream[T] {
 	forgetter, _ := in.(InputForgetter)
 	s.compute = func(t Time) (*rdd.RDD[T], error) {
 		c := s.rddsAt(t)
-		r, err := called(func() (*rdd.RDD[T], error) { return in.RDD(c, t) })
+		r, err := called(g, func() (*rdd.RDD[T], error) { return in.RDD(c, t) })
 		if err != nil || reporter == nil {
 			return r, err
 		}

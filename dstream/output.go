@@ -69,6 +69,8 @@ func output[T any](s *DStream[T], op string, f func(context.Context, *rdd.RDD[T]
 //
 // Errors: a *GenerationError with the operator at fault; no output of the batch may run then.
 func (g *Graph) Generate(t Time) ([]Job, error) {
+	g.generating.Lock()
+	defer g.generating.Unlock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.started {

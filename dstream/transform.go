@@ -20,7 +20,7 @@ func Transform[T, U any](s *DStream[T], f func(r *rdd.RDD[T], t Time) (*rdd.RDD[
 		if err != nil {
 			return nil, err
 		}
-		return made(func() (*rdd.RDD[U], error) { return f(r.In(child.rddsAt(t)), t) })
+		return made(child.graph, func() (*rdd.RDD[U], error) { return f(r.In(child.rddsAt(t)), t) })
 	}
 	return child
 }
@@ -47,7 +47,7 @@ func transformWith[T, U, V any](op string, a *DStream[T], b *DStream[U], err err
 			return nil, err
 		}
 		c := child.rddsAt(t)
-		return made(func() (*rdd.RDD[V], error) { return f(r.In(c), other.In(c), t) })
+		return made(child.graph, func() (*rdd.RDD[V], error) { return f(r.In(c), other.In(c), t) })
 	}
 	return child
 }
@@ -81,7 +81,7 @@ func transformAll[T, U any](op string, streams []*DStream[T], err error, f func(
 			}
 			rdds[i] = r.In(c)
 		}
-		return made(func() (*rdd.RDD[U], error) { return f(rdds, t) })
+		return made(child.graph, func() (*rdd.RDD[U], error) { return f(rdds, t) })
 	}
 	return child
 }

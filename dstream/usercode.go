@@ -1,21 +1,21 @@
 package dstream
 
 import (
-	"errors"
 	"fmt"
+	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/leat-io/leat/rdd"
 )
 
-// ErrGoexit fails a batch in which a function of the program ended its goroutine, as runtime.Goexit and a
-// failing test assertion do.
-var ErrGoexit = errors.New("the function ended its goroutine")
-
 // called runs a function of the program that makes an RDD, and turns its end into an error however it
-// ends. It runs on a goroutine of its own, for the one that generates the batches is needed further.
-func called[U any](f func() (*rdd.RDD[U], error)) (r *rdd.RDD[U], err error) {
+// ends. It runs on a goroutine of its own, for the one that generates the batches is needed further, and without
+// the graph's lock, for it may ask streams of the graph.
+func called[U any](g *Graph, f func() (*rdd.RDD[U], error)) (r *rdd.RDD[U], err error) {
 	err = ErrGoexit
+	g.mu.Unlock()
+	defer g.mu.Lock()
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		userCode(func() { r, err = f() }, func(v any) { r, err = nil, &rdd.PanicError{Value: fmt.Sprint(v)} })
@@ -36,8 +36,8 @@ func userCode(f func(), panicked func(v any)) {
 }
 
 // made is called for functions that must give an RDD.
-func made[U any](f func() (*rdd.RDD[U], error)) (*rdd.RDD[U], error) {
-	r, err := called(f)
+func made[U any](g *Graph, f func() (*rdd.RDD[U], error)) (*rdd.RDD[U], error) {
+	r, err := called(g, f)
 	switch {
 	case err != nil:
 		return nil, err
@@ -45,4 +45,19 @@ func made[U any](f func() (*rdd.RDD[U], error)) (*rdd.RDD[U], error) {
 		return nil, ErrNilRDD
 	}
 	return r, r.Err()
+}
+
+// inUserCode reports whether the caller was called by userCode, directly or not.
+func inUserCode() bool {
+	pcs := make([]uintptr, 512)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for {
+		f, more := frames.Next()
+		if strings.HasSuffix(f.Function, "dstream.userCode") {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
 }

@@ -53,7 +53,9 @@ func (b *base) mark(e *encoder) error {
 	case b.evaluated.Load():
 		return fmt.Errorf("checkpoint %s: %w", b, ErrCheckpointTooLate)
 	}
-	b.checkpoint.marked.Store(e)
+	if b.checkpoint.marked.CompareAndSwap(nil, e) {
+		b.home.marked.Add(1)
+	}
 	return nil
 }
 
@@ -70,20 +72,22 @@ func (b *base) RemoveCheckpoint() error {
 }
 
 // writeMarked writes the marked RDDs that a job on final evaluated: the nearest one on each path, or
-// all, ancestors first, where the options say so.
+// all, ancestors first, where the options say so. While nothing is marked it looks no further up than what
+// this job was the first to evaluate.
 func writeMarked(ctx context.Context, c *Context, final lineage.Node) error {
 	var marked []*base
+	anyMarked := c.marked.Load() > 0
 	lineage.Walk(final, func(n lineage.Node) bool {
 		b, ok := n.(*base)
 		if !ok {
 			return true
 		}
-		b.evaluated.Store(true)
+		before := b.evaluated.Swap(true)
 		if b.checkpoint.marked.Load() != nil {
 			marked = append(marked, b)
 			return c.opts.CheckpointAllMarked
 		}
-		return true
+		return anyMarked || !before
 	})
 	for i := len(marked) - 1; i >= 0; i-- {
 		if err := marked[i].writeOnce(ctx); err != nil {
@@ -128,6 +132,7 @@ func (b *base) writeOnce(ctx context.Context) error {
 	b.setDeps(nil)
 	e.release()
 	b.checkpoint.marked.Store(nil)
+	b.home.marked.Add(-1)
 	return nil
 }
 

@@ -65,6 +65,7 @@ type shared struct {
 	runner  Runner
 	opts    Options
 	stopped atomic.Bool
+	marked  atomic.Int64 // RDDs marked for a checkpoint and not written yet
 }
 
 // NewContext returns a context whose actions run on runner.
@@ -120,6 +121,9 @@ func (c *Context) run(ctx context.Context, job lineage.Job) error {
 	}
 	if c.stopped.Load() {
 		return ErrStopped
+	}
+	if b, ok := job.Final.(*base); ok && b.home != c.shared {
+		return &BuildError{Op: b.op, Site: b.site, Err: ErrDifferentContexts}
 	}
 	job.Scope = c.scope
 	job.Trimmed = c.opts.TrimJobs

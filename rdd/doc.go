@@ -1,5 +1,6 @@
 // Package rdd holds resilient distributed datasets: immutable, partitioned collections that know how
 // each of their partitions is computed, so that what is lost is computed again.
+// That knowledge is the RDD's lineage: [RDD.Node] is it as a graph of package lineage, [RDD.DebugString] prints it.
 //
 // An [RDD] is made by a source ([Parallelize], [Range], [TextFile]), transformed by operators ([Map],
 // [FlatMap], [ReduceByKey], [Join] and so on) and evaluated by actions ([RDD.Collect], [RDD.Count],
@@ -16,7 +17,7 @@
 //
 // # How records move
 //
-// A task pushes its partition through all operators of a stage in typed chunks of about 1,024 records.
+// A task pushes its partition through all operators of a stage in typed chunks of some hundreds of records.
 // There is no channel, no interface value and no allocation per record. Whatever a function is handed
 // is its own to change: what is kept (a persisted partition, a bucket of a shuffle, the rows of
 // Parallelize) is copied chunk by chunk on the way out, deep where records hold references.

@@ -69,6 +69,7 @@ func ownSentinels() []namedError {
 		{"rdd.ErrArgument", ErrArgument},
 		{"rdd.ErrLengths", ErrLengths},
 		{"rdd.ErrPartitioner", ErrPartitioner},
+		{"rdd.ErrDifferentContexts", ErrDifferentContexts},
 		{"rdd.ErrCheckpointTooLate", ErrCheckpointTooLate},
 		{"rdd.ErrNoCheckpointDir", ErrNoCheckpointDir},
 		{"rdd.ErrLevelChange", ErrLevelChange},
@@ -155,12 +156,12 @@ func encodeInner(depth int, errs ...error) [][]byte {
 // encodeAny returns any error as bytes.
 func encodeAny(err error, depth int) []byte {
 	if depth >= maxErrorDepth {
-		return (&errorWire{Kind: "remote", Text: err.Error()}).bytes()
+		return (&errorWire{Kind: "remote", Text: fmt.Sprint(err)}).bytes()
 	}
 	if w, ok := wireOf(err, depth); ok {
 		return w.bytes()
 	}
-	w := errorWire{Kind: "remote", Name: fmt.Sprintf("%T", err), Text: err.Error()}
+	w := errorWire{Kind: "remote", Name: fmt.Sprintf("%T", err), Text: fmt.Sprint(err)}
 	matcher, _ := err.(interface{ Is(error) bool })
 	for _, s := range allSentinels() {
 		if err == s.err {

@@ -26,6 +26,8 @@ var (
 	ErrLengths = errors.New("rdd: zipped RDDs differ in length")
 	// ErrPartitioner marks a partitioner that fits no such key, or that answered out of range.
 	ErrPartitioner = errors.New("rdd: bad partitioner")
+	// ErrDifferentContexts marks RDDs that were made for another runner.
+	ErrDifferentContexts = errors.New("rdd: RDDs belong to different contexts")
 	// ErrCheckpointTooLate is returned by Checkpoint after a job has run on the RDD.
 	ErrCheckpointTooLate = errors.New("rdd: checkpoint asked for after a job ran")
 	// ErrNoCheckpointDir is returned by Checkpoint when the context has no directory for it.

@@ -63,7 +63,7 @@ func TestPanicOfUserFunction(t *testing.T) {
 				r, at := FlatMapAppend(in, func(x int64, out []int64) []int64 { boom(x); return append(out, x, x) }), here()
 				return at, errOf(r.Count(t.Context()))
 			}},
-			{"mapChunks", chunkSize, func() (string, error) {
+			{"mapChunks", offset / chunkSize * chunkSize, func() (string, error) {
 				f := func(in, out []int64) ([]int64, error) {
 					for _, x := range in {
 						boom(x)

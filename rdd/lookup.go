@@ -23,13 +23,13 @@ func Lookup[K comparable, V any](ctx context.Context, r *RDD[Pair[K, V]], key K)
 		err = h.Check(key)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("lookup in %s: %w", r.String(), err)
+		return nil, fmt.Errorf("lookup in %s of %s: %w", r.String(), r.site, err)
 	}
 	parts := allParts(n)
 	if p, ok := r.partitioner.(Partitioner[K]); ok && n > 0 {
 		part, err := partitionOf(p, key)
 		if err != nil {
-			return nil, fmt.Errorf("lookup in %s: %w", r.String(), err)
+			return nil, fmt.Errorf("lookup in %s of %s: %w", r.String(), r.site, err)
 		}
 		parts = []int{part}
 	}

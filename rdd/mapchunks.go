@@ -1,7 +1,7 @@
 package rdd
 
 // MapChunks returns the RDD of the records that f appends to out for every chunk of its input,
-// in order. It is the form for tight loops: f sees about 1,024 records at once, so the cost of the
+// in order. It is the form for tight loops: f sees some hundreds of records at once, so the cost of the
 // call is shared among them.
 //
 // Shape: any number of records out; same partitions; no partitioner. How a partition is cut into

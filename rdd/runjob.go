@@ -3,7 +3,9 @@ package rdd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"sync"
 )
 
 // RunJob runs f over the records of the given partitions and hands each result to done with its
@@ -27,5 +29,25 @@ func RunJob[T, R any](ctx context.Context, r *RDD[T], parts []int, f func(ctx co
 			return err
 		})
 		return result, errors.Join(*inErr, err)
-	}, done)
+	}, func(i int, result R) error {
+		// The runner hands over results on a goroutine that it needs for all other jobs.
+		err := errGoexit
+		var wg sync.WaitGroup
+		wg.Go(func() { err = takeResult(i, result, done) })
+		wg.Wait()
+		return err
+	})
+}
+
+// errGoexit is the fault of a function that ended its goroutine.
+var errGoexit = errors.New("the function ended its goroutine")
+
+// takeResult calls the program's done.
+func takeResult[R any](i int, result R, done func(i int, result R) error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{Value: fmt.Sprint(v)}
+		}
+	}()
+	return done(i, result)
 }

@@ -70,7 +70,7 @@ func sortBy[T, K any](ctx context.Context, op string, r *RDD[T], key func(T) K, 
 	if key == nil || compare == nil {
 		return fail(ErrNilFunction)
 	}
-	if o.n < 0 {
+	if o.n < 0 || o.n > MaxPartitions {
 		return fail(fmt.Errorf("%w: %d partitions", ErrArgument, o.n))
 	}
 	n := o.n

@@ -29,7 +29,7 @@ const maxSplit = 32 << 20
 // Errors: a path that matches nothing fails when partitions are asked for, with fs.ErrNotExist; a
 // minPartitions below 1 is ErrArgument.
 func TextFile(c *Context, path string, minPartitions int) *RDD[string] {
-	if minPartitions < 1 {
+	if minPartitions < 1 || minPartitions > MaxPartitions {
 		return broken[string](c, "textFile", fmt.Errorf("%w: %d partitions", ErrArgument, minPartitions))
 	}
 	r := newNode[string](c, "textFile")

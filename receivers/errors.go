@@ -11,6 +11,8 @@ var (
 	ErrNotActive = errors.New("receivers: block generator is not active")
 	// ErrSinkClosed is returned for a record given to the sink of a Receive that has returned.
 	ErrSinkClosed = errors.New("receivers: sink of a receiver that has ended")
+	// ErrGoexit is the end of a receiver that ended its goroutine, as runtime.Goexit does.
+	ErrGoexit = errors.New("receivers: the receiver ended its goroutine")
 	// ErrStarted is returned by a second start of something that starts once.
 	ErrStarted = errors.New("receivers: already started")
 )

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -99,18 +100,25 @@ func (s *Supervisor[T]) SetRate(rate int64) { s.gen.SetRate(rate) }
 // Rate returns the limit in records per second, 0 for none.
 func (s *Supervisor[T]) Rate() int64 { return s.gen.Rate() }
 
-// receive runs the receiver once, with a context and a sink that end with it.
-func (s *Supervisor[T]) receive(ctx context.Context) (err error) {
+// receive runs the receiver once, with a context and a sink that end with it. The receiver has a goroutine of its own,
+// which it may end with runtime.Goexit.
+func (s *Supervisor[T]) receive(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	sink := &attemptSink[T]{sup: s}
-	defer func() {
-		sink.closed.Store(true)
-		cancel()
-		if v := recover(); v != nil {
-			err = &PanicError{Stream: s.stream, Value: v, Stack: debug.Stack()}
-		}
-	}()
-	return s.receiver.Receive(ctx, sink)
+	err := fmt.Errorf("receiver of stream %d: %w", s.stream, ErrGoexit)
+	var attempt sync.WaitGroup
+	attempt.Go(func() {
+		defer func() {
+			sink.closed.Store(true)
+			cancel()
+			if v := recover(); v != nil {
+				err = &PanicError{Stream: s.stream, Value: v, Stack: debug.Stack()}
+			}
+		}()
+		err = s.receiver.Receive(ctx, sink)
+	})
+	attempt.Wait()
+	return err
 }
 
 func (s *Supervisor[T]) delay(err error) time.Duration {

@@ -1,7 +1,7 @@
 // Package scheduler runs jobs over lineage graphs: it cuts them into stages, runs the stages' tasks on
 // the executors of a backend, and runs again what is lost.
 //
-// A [Scheduler] takes a lineage.Job. A stage is what lies between shuffles; a map stage writes one
+// A [Scheduler] takes a lineage.Job. A stage ([lineage.Stage]) is what lies between shuffles; a map stage writes one
 // shuffle, the result stage brings the job's results. An attempt of a stage is a set of tasks, one for
 // every partition that is still missing; a [Task] is one attempt of one partition. A [Backend] runs
 // tasks on executors and tells a [Sink] what became of them. A [Listener] is told what happens.

@@ -64,7 +64,12 @@ type sentinel struct {
 // EncodeError returns err as bytes. The types of this package, the context errors and what codecs
 // know keep kind and fields; any other error keeps its text and what it wraps.
 func EncodeError(err error, codecs ...ErrorCodec) []byte {
-	w := encodeError(err, codecs, 0)
+	w := errorWire{Kind: "remote", Type: fmt.Sprintf("%T", err), Text: text(err)}
+	// The methods of an error may be the program's; without them there is still the text.
+	_ = guard(func() error {
+		w = encodeError(err, codecs, 0)
+		return nil
+	})
 	data, merr := msgpack.Marshal(&w)
 	if merr != nil {
 		// Every field is a plain value, so this needs a broken msgpack; keep the text at least.
@@ -134,7 +139,7 @@ func encodeError(err error, codecs []ErrorCodec, depth int) errorWire {
 			return errorWire{Kind: c.Kind, Data: data}
 		}
 	}
-	w := errorWire{Kind: "remote", Type: fmt.Sprintf("%T", err), Text: err.Error()}
+	w := errorWire{Kind: "remote", Type: fmt.Sprintf("%T", err), Text: text(err)}
 	if p, ok := err.(interface{ Permanent() bool }); ok {
 		w.Final = p.Permanent()
 	}

@@ -198,7 +198,7 @@ func text(err error) string {
 	if err == nil {
 		return "no reason known"
 	}
-	return err.Error()
+	return fmt.Sprint(err) // which survives a text of the program's that panics
 }
 
 var errBackendEnded = errors.New("the backend has stopped serving executors")

@@ -130,16 +130,14 @@ func (d *delivery) run() {
 			batch, dropped, closed := d.queue, d.dropped, d.closed
 			d.queue, d.dropped = nil, 0
 			d.mu.Unlock()
-			for _, event := range batch {
-				d.call(event)
-			}
+			d.callAll(batch)
 			if dropped > 0 {
 				d.log.Warn("listener is too slow", "dropped", dropped)
-				d.call(func(l *Listener) {
+				d.callAll([]func(*Listener){func(l *Listener) {
 					if l.Dropped != nil {
 						l.Dropped(dropped)
 					}
-				})
+				}})
 			}
 			if len(batch) == 0 && closed {
 				return
@@ -147,6 +145,27 @@ func (d *delivery) run() {
 			if len(batch) == 0 {
 				break
 			}
+		}
+	}
+}
+
+// callAll calls the listener for each event, on goroutines of which a listener may end one with runtime.Goexit, as
+// a failing test assertion does.
+func (d *delivery) callAll(events []func(*Listener)) {
+	for next := 0; next < len(events); {
+		returned := false
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for next < len(events) {
+				i := next
+				next++
+				d.call(events[i])
+			}
+			returned = true
+		})
+		wg.Wait()
+		if !returned {
+			d.log.Error("listener ended its goroutine")
 		}
 	}
 }

@@ -16,7 +16,7 @@ type batchLoop struct {
 }
 
 // tick makes the batch of a time in milliseconds and queues its jobs. It returns false when the context
-// cannot go on. calledFrom looks for it.
+// cannot go on.
 func (l *batchLoop) tick(ctx context.Context, ms int64) bool {
 	if !l.batch(ctx, dstream.Time(ms)) {
 		return false

@@ -65,16 +65,14 @@ func (b *bus) run() {
 			events, dropped, closed := b.queue, b.dropped, b.closed
 			b.queue, b.dropped = nil, 0
 			b.mu.Unlock()
-			for _, event := range events {
-				b.deliver(event)
-			}
+			b.deliverAll(events)
 			if dropped > 0 {
 				b.log.Warn("listeners are too slow", "dropped", dropped)
-				b.deliver(func(l *Listener) {
+				b.deliverAll([]func(*Listener){func(l *Listener) {
 					if l.Dropped != nil {
 						l.Dropped(dropped)
 					}
-				})
+				}})
 			}
 			if len(events) == 0 && closed {
 				return
@@ -86,9 +84,21 @@ func (b *bus) run() {
 	}
 }
 
-func (b *bus) deliver(event func(*Listener)) {
-	for i := range b.listeners {
-		b.call(event, &b.listeners[i])
+// deliverAll gives each event to each listener, also behind a listener that ended its goroutine.
+func (b *bus) deliverAll(events []func(*Listener)) {
+	calls := len(events) * len(b.listeners)
+	for next := 0; next < calls; {
+		err := apart(func() error {
+			for next < calls {
+				i := next
+				next++
+				b.call(events[i/len(b.listeners)], &b.listeners[i%len(b.listeners)])
+			}
+			return nil
+		})
+		if err != nil {
+			b.log.Error("listener ended its goroutine", "err", err)
+		}
 	}
 }
 
@@ -106,7 +116,7 @@ func (b *bus) call(event func(*Listener), l *Listener) {
 const (
 	inListener = "streamingcontext.(*bus).call"
 	inJob      = "streamingcontext.runJob"
-	inBatch    = "streamingcontext.(*batchLoop).tick"
+	inBatch    = "dstream.userCode"
 )
 
 // calledFrom returns which of the named functions the caller was called by, directly or not; empty if

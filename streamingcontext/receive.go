@@ -2,6 +2,7 @@ package streamingcontext
 
 import (
 	"context"
+	"net"
 	"sync"
 
 	"github.com/leat-io/leat/dstream"
@@ -27,9 +28,13 @@ func Receive[T any](ssc *Context, r receivers.Receiver[T]) *dstream.DStream[T] {
 // connects again whenever the connection ends.
 //
 // Shape, Order, Time and Cost: as Receive.
-// Errors: a connection that cannot be made or ends is told to listeners, and tried again after
-// Options.RestartDelay.
+// Errors: Start reports an addr without a port. A connection that cannot be made or ends is told to
+// listeners, and tried again after Options.RestartDelay.
 func (c *Context) SocketText(addr string) *dstream.DStream[string] {
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		c.refuse("socketText", err)
+		return dstream.NewInput[string](c.graph, "socketText", "Socket stream", noInput[string]{})
+	}
 	return receive(c, "socketText", "Socket stream", socket.Text(addr, socket.Options{}))
 }
 

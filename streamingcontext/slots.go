@@ -2,8 +2,6 @@ package streamingcontext
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"sync"
 
 	"github.com/leat-io/leat/dstream"
@@ -81,7 +79,7 @@ func (r *running) serve(ctx context.Context) {
 func (r *running) runOutput(ctx context.Context, q queued) {
 	c, b, job := r.c, q.batch, &q.job
 	b.jobStarted(job, c)
-	err := runJob(ctx, job)
+	err := apart(func() error { return runJob(ctx, job) })
 	if err != nil {
 		err = &OutputError{Batch: b.time, Output: job.ID, Name: job.Name, Site: job.Site, Err: err}
 	}
@@ -107,12 +105,5 @@ func (r *running) close(ctx context.Context, b *batch, tell func()) {
 	}
 }
 
-// runJob calls the function of an output and turns a panic into an error. calledFrom looks for it.
-func runJob(ctx context.Context, job *dstream.Job) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &PanicError{Value: fmt.Sprint(v), Stack: string(debug.Stack())}
-		}
-	}()
-	return job.Run(ctx)
-}
+// runJob calls the function of an output. calledFrom looks for it.
+func runJob(ctx context.Context, job *dstream.Job) error { return job.Run(ctx) }

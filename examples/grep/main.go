@@ -45,7 +45,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer, 
 	batch := flags.Duration("batch", time.Second, "batch interval")
 	once := flags.Bool("once", false, "read the files as one job")
 	countOnly := flags.Bool("count", false, "print only the number of matching lines")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil // the usage has been printed
+	} else if err != nil {
 		return err
 	}
 	if flags.NArg() != 1 {

@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -40,7 +41,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer, 
 	source.Flags(flags)
 	batch := flags.Duration("batch", time.Second, "batch interval")
 	top := flags.Int("top", 10, "how many words to show, 0 for all")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil // the usage has been printed
+	} else if err != nil {
 		return err
 	}
 	if *top < 0 {

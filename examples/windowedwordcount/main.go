@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -43,7 +44,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer, 
 	window := flags.Duration("window", 30*time.Second, "how far back a window reaches")
 	slide := flags.Duration("slide", 10*time.Second, "how far apart windows are")
 	top := flags.Int("top", 10, "how many words to show")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil // the usage has been printed
+	} else if err != nil {
 		return err
 	}
 	// A window that is kept by what changes derives from the one before; a checkpoint now and then

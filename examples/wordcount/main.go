@@ -10,6 +10,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -43,7 +44,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer, 
 	batch := flags.Duration("batch", time.Second, "batch interval")
 	top := flags.Int("top", 10, "how many words to show, 0 for all")
 	once := flags.Bool("once", false, "count the files as one job and print the counts")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil // the usage has been printed
+	} else if err != nil {
 		return err
 	}
 	if *top < 0 {

@@ -158,12 +158,9 @@ func (e *Executor) write(ctx context.Context, env *env, s *lineage.Shuffle) (sch
 	return status, nil
 }
 
-// failure says where an attempt failed.
-func (e *Executor) failure(task *scheduler.Task, work Work, err error) error {
-	var fetch *scheduler.FetchError
-	if errors.As(err, &fetch) {
-		return err
-	}
+// failure says where an attempt failed. The methods of an error may be the program's, and panic: such an
+// error is replaced, so that nobody who looks at it later does.
+func (e *Executor) failure(task *scheduler.Task, work Work, err error) (failure error) {
 	at := task.Attempt
 	te := &scheduler.TaskError{Job: at.Job, Stage: at.Stage, Partition: at.Partition, Attempt: at.Number,
 		Executor: e.opts.ID, Err: err}
@@ -177,6 +174,18 @@ func (e *Executor) failure(task *scheduler.Task, work Work, err error) error {
 	if final != nil {
 		te.Op, te.Site = final.Op(), final.Site()
 	}
+	defer func() {
+		if v := recover(); v != nil {
+			te.Stack = string(debug.Stack())
+			te.Err = &scheduler.PanicError{Value: fmt.Sprintf("in a method of an error (%v): %v", err, v), Stack: te.Stack}
+			failure = te
+		}
+	}()
+	var fetch *scheduler.FetchError
+	if errors.As(err, &fetch) {
+		return err
+	}
+	_ = scheduler.Retryable(err) // the scheduler asks this too
 	var p *scheduler.PanicError
 	if errors.As(err, &p) {
 		te.Stack = p.Stack

@@ -3,7 +3,10 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 
+	"github.com/leat-io/leat/lineage"
 	"github.com/leat-io/leat/scheduler"
 )
 
@@ -100,12 +103,23 @@ func (c *Cluster) run(n *node, l *launch) *scheduler.TaskEnd {
 		return fail(err)
 	}
 	if end.ResultData != nil {
-		if end.Result, err = l.task.Job.Codec.Decode(end.ResultData); err != nil {
+		if end.Result, err = decode(l.task.Job.Codec, end.ResultData); err != nil {
 			return fail(&scheduler.CodecError{Doing: "decode result", Err: err})
 		}
 		end.ResultData = nil
 	}
 	return end
+}
+
+// decode reads a result back. A codec may call the program's methods: this is outside of the attempt, so their
+// panics end here.
+func decode(codec lineage.Codec, data []byte) (b lineage.Block, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &scheduler.PanicError{Value: fmt.Sprint(v), Stack: string(debug.Stack())}
+		}
+	}()
+	return codec.Decode(data)
 }
 
 // finish reports an attempt, unless its executor is dead: then nobody hears of it.

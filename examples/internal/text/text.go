@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -44,6 +46,8 @@ func (s Source) Stream(engine *streamingcontext.Engine, opts streamingcontext.Op
 	once := sync.OnceFunc(ended)
 	switch {
 	case s.Addr != "":
+		// A server that is not there is tried again and again: say so.
+		opts.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 		ssc := streamingcontext.New(opts)
 		return ssc, ssc.SocketText(s.Addr), nil
 	case s.In == "-":
