@@ -24,7 +24,7 @@ type Graph struct {
 	// generating is held while RDDs are made, so that each is made once; taken before mu.
 	generating sync.Mutex
 
-	mu       sync.Mutex // guards all below and the memos of the streams; given up while the program's code runs
+	mu       sync.Mutex // guards all below and the memos of the streams; given up while functions of Transform run
 	nodes    []*node
 	outputs  []*Output
 	errs     []error

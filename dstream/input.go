@@ -9,7 +9,8 @@ import (
 // An Input gives the RDD of each batch of an input stream.
 //
 // RDD is called at most once for each batch time, times ascending unless a batch is asked for again after
-// it was forgotten, one call at a time. It must not block on jobs.
+// it was forgotten, one call at a time, also with the methods of the
+// interfaces below. It must not block on jobs, and not use streams or outputs of the graph.
 type Input[T any] interface {
 	// RDD returns the batch's records, made through c; nil where the stream is absent.
 	RDD(c *rdd.Context, t Time) (*rdd.RDD[T], error)
@@ -39,8 +40,10 @@ type InputStream struct {
 	Input any // the Input[T] it was declared with
 }
 
-// NewInput declares an input stream with the graph's interval as its slide. op is the stable name of
+// NewInput returns a new input stream with the graph's interval as its slide. op is the stable name of
 // its kind, as in "socketText"; name is for people, as in "Socket stream".
+//
+// Errors: Start reports a nil in as ErrNilFunction.
 func NewInput[T any](g *Graph, op, name string, in Input[T]) *DStream[T] {
 	var err error
 	if in == nil {
@@ -63,7 +66,7 @@ func NewInput[T any](g *Graph, op, name string, in Input[T]) *DStream[T] {
 	forgetter, _ := in.(InputForgetter)
 	s.compute = func(t Time) (*rdd.RDD[T], error) {
 		c := s.rddsAt(t)
-		r, err := called(g, func() (*rdd.RDD[T], error) { return in.RDD(c, t) })
+		r, err := called(func() (*rdd.RDD[T], error) { return in.RDD(c, t) })
 		if err != nil || reporter == nil {
 			return r, err
 		}

@@ -25,7 +25,7 @@ func Join[K comparable, V, W any](a *DStream[rdd.Pair[K, V]], b *DStream[rdd.Pai
 	})
 }
 
-// LeftOuterJoin is Join that keeps the keys only a has.
+// LeftOuterJoin returns, for each batch, Join's pairs and one pair for each value whose key only a has.
 //
 // Shape: batch for batch as rdd.LeftOuterJoin.
 // Errors: as CoGroup.
@@ -36,7 +36,7 @@ func LeftOuterJoin[K comparable, V, W any](a *DStream[rdd.Pair[K, V]], b *DStrea
 	})
 }
 
-// RightOuterJoin is Join that keeps the keys only b has.
+// RightOuterJoin returns, for each batch, Join's pairs and one pair for each value whose key only b has.
 //
 // Shape: batch for batch as rdd.RightOuterJoin.
 // Errors: as CoGroup.
@@ -47,7 +47,7 @@ func RightOuterJoin[K comparable, V, W any](a *DStream[rdd.Pair[K, V]], b *DStre
 	})
 }
 
-// FullOuterJoin is Join that keeps the keys only one stream has.
+// FullOuterJoin returns, for each batch, Join's pairs and one pair for each value whose key only one stream has.
 //
 // Shape: batch for batch as rdd.FullOuterJoin.
 // Errors: as CoGroup.

@@ -8,7 +8,7 @@ import (
 
 // Transform returns the stream of what f makes of each batch's RDD. f runs in the driver while the
 // batch is generated, once a batch, and may use other RDDs and data that changes; it must run no
-// jobs that wait for later batches.
+// jobs that wait for later batches. Slice refuses to be called from it.
 //
 // Shape: as f's result.
 // Errors: an absent parent is ErrParentAbsent, a nil result ErrNilRDD, and both, like an error of f,
@@ -25,8 +25,10 @@ func Transform[T, U any](s *DStream[T], f func(r *rdd.RDD[T], t Time) (*rdd.RDD[
 	return child
 }
 
-// TransformWith is Transform over the RDDs of two streams of one slide.
+// TransformWith returns the stream of what f makes of the RDDs that two streams of one slide have for a
+// batch; f is called as Transform's.
 //
+// Shape: as f's result.
 // Errors: as Transform; Start reports ErrDifferentSlides and ErrDifferentContexts.
 func TransformWith[T, U, V any](a *DStream[T], b *DStream[U], f func(r *rdd.RDD[T], other *rdd.RDD[U], t Time) (*rdd.RDD[V], error)) *DStream[V] {
 	return transformWith("transformWith", a, b, nonNil(f != nil), f)

@@ -32,7 +32,10 @@ func UpdateStateByKey[K comparable, V, S any](s *DStream[rdd.Pair[K, V]], f func
 	return updateState(s, func(_ Time, _ K, values []V, old rdd.Option[S]) rdd.Option[S] { return f(values, old) }, opts)
 }
 
-// UpdateStateByKeyTimed is UpdateStateByKey with the batch time and the key given to f.
+// UpdateStateByKeyTimed returns, for each batch, the state of every key, as UpdateStateByKey does; f is
+// given the batch time and the key as well.
+//
+// Shape, Order, Cost and Errors: as UpdateStateByKey.
 func UpdateStateByKeyTimed[K comparable, V, S any](s *DStream[rdd.Pair[K, V]], f func(t Time, key K, values []V, old rdd.Option[S]) rdd.Option[S], opts ...StateOption) *DStream[rdd.Pair[K, S]] {
 	return updateState(s, f, opts)
 }

@@ -10,12 +10,9 @@ import (
 )
 
 // called runs a function of the program that makes an RDD, and turns its end into an error however it
-// ends. It runs on a goroutine of its own, for the one that generates the batches is needed further, and without
-// the graph's lock, for it may ask streams of the graph.
-func called[U any](g *Graph, f func() (*rdd.RDD[U], error)) (r *rdd.RDD[U], err error) {
+// ends. It runs on a goroutine of its own, for the one that generates the batches is needed further.
+func called[U any](f func() (*rdd.RDD[U], error)) (r *rdd.RDD[U], err error) {
 	err = ErrGoexit
-	g.mu.Unlock()
-	defer g.mu.Lock()
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		userCode(func() { r, err = f() }, func(v any) { r, err = nil, &rdd.PanicError{Value: fmt.Sprint(v)} })
@@ -35,9 +32,12 @@ func userCode(f func(), panicked func(v any)) {
 	f()
 }
 
-// made is called for functions that must give an RDD.
+// made is called for functions that must give an RDD. They run without the graph's lock, for they may ask streams
+// of the graph; inputs run with it, so that their methods do not overlap.
 func made[U any](g *Graph, f func() (*rdd.RDD[U], error)) (*rdd.RDD[U], error) {
-	r, err := called(g, f)
+	g.mu.Unlock()
+	defer g.mu.Lock()
+	r, err := called(f)
 	switch {
 	case err != nil:
 		return nil, err

@@ -73,6 +73,10 @@ func (r *lineReader) next(lines []string) ([]string, error) {
 				lines = append(lines, r.text)
 			}
 			r.advance(len(r.buf))
+			if r.at < r.limit { // the file was longer when it was cut into splits
+				r.failure = io.ErrUnexpectedEOF
+				return lines, r.failure
+			}
 			return lines, io.EOF
 		}
 	}

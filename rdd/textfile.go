@@ -2,6 +2,7 @@ package rdd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -27,7 +28,8 @@ const maxSplit = 32 << 20
 // Cost: each task reads its split once, in buffers that the lines share; a line longer than a buffer
 // takes a buffer of its length.
 // Errors: a path that matches nothing fails when partitions are asked for, with fs.ErrNotExist; a
-// minPartitions below 1 is ErrArgument.
+// minPartitions below 1 is ErrArgument. What is no regular file is refused; one that has become shorter since it
+// was cut fails the task with io.ErrUnexpectedEOF.
 func TextFile(c *Context, path string, minPartitions int) *RDD[string] {
 	if minPartitions < 1 || minPartitions > MaxPartitions {
 		return broken[string](c, "textFile", fmt.Errorf("%w: %d partitions", ErrArgument, minPartitions))
@@ -67,6 +69,8 @@ func TextFiles(c *Context, paths []string) *RDD[string] {
 	}
 	return r
 }
+
+var errNotAFile = errors.New("not a regular file")
 
 // split is the bytes [from, to) of a file; to is -1 for a file that is read as one stream.
 type split struct {
@@ -131,6 +135,9 @@ func fileSplits(files []string, minPartitions int) ([]split, error) {
 		info, err := os.Stat(f)
 		if err != nil {
 			return nil, err
+		}
+		if !info.Mode().IsRegular() { // a pipe would hold up whoever opens it, and has no size to cut
+			return nil, fmt.Errorf("read %s: %w: %v", f, errNotAFile, info.Mode().Type())
 		}
 		if sizes[i] = info.Size(); !gzipped(f) {
 			total += sizes[i]

@@ -145,7 +145,7 @@ func fullTask() *scheduler.Task {
 		Address: scheduler.Address{Job: 1, Stage: 2, Name: "count", Scope: id.Scope, Node: id, Map: true,
 			Shuffle: lineage.ShuffleID{Node: id, Dep: 2}},
 		Inputs: []scheduler.Input{{Shuffle: lineage.ShuffleID{Node: id, Dep: 1}, Maps: []scheduler.MapOutput{
-			{}, {Executor: "b", MapStatus: scheduler.MapStatus{Filled: filled, Sizes: []int64{1, 2}}}}}},
+			{}, {Executor: "b", MapStatus: scheduler.MapStatus{Filled: filled}}}}},
 		Cached: []scheduler.CachedBlock{{BlockID: scheduler.BlockID{Node: id, Part: 7}, Executors: []scheduler.ExecutorID{"c", "d"}}},
 	}
 }
@@ -154,6 +154,8 @@ func TestTasksCrossProcessBorders(t *testing.T) {
 	want := fullTask()
 	sent := *want
 	sent.Job, sent.Shuffle = &lineage.Job{}, &lineage.Shuffle{}
+	sent.Inputs = fullTask().Inputs
+	sent.Inputs[0].Maps[1].Sizes = []int64{1, 2} // the scheduler's own: they are left behind
 	data, err := scheduler.EncodeTask(&sent)
 	if err != nil {
 		t.Fatal(err)
@@ -221,4 +223,17 @@ func ExampleDecodeError() {
 	here := scheduler.DecodeError(scheduler.EncodeError(there))
 	fmt.Println(here, errors.Is(here, context.DeadlineExceeded))
 	// Output: read input: context deadline exceeded true
+}
+
+func TestTaskBytesThatAreNoTask(t *testing.T) {
+	data, err := scheduler.EncodeTask(fullTask())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range data {
+		var bad *scheduler.CodecError
+		if _, err := scheduler.DecodeTask(data[:n]); !errors.As(err, &bad) {
+			t.Errorf("the first %d of %d bytes: error %v, want a *CodecError", n, len(data), err)
+		}
+	}
 }

@@ -43,7 +43,7 @@ type Input struct {
 }
 
 // A MapOutput is where one map task's buckets are and which of them hold rows. The zero MapOutput is
-// an output that is not there.
+// an output that is not there. Its Sizes do not cross a process border.
 type MapOutput struct {
 	Executor ExecutorID
 	MapStatus

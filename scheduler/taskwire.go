@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -25,6 +27,40 @@ func DecodeTask(data []byte) (*Task, error) {
 		return nil, &CodecError{Doing: "decode task", Err: err}
 	}
 	return task, nil
+}
+
+// EncodeMsgpack writes where an output is and which buckets hold rows. The sizes stay with the
+// scheduler: no task reads them, there is one for each pair of map and reducer, and every task of a
+// stage carries all outputs it may read.
+func (o MapOutput) EncodeMsgpack(e *msgpack.Encoder) error {
+	if err := e.EncodeString(string(o.Executor)); err != nil {
+		return err
+	}
+	filled := make([]byte, 0, 8*len(o.Filled))
+	for _, word := range o.Filled {
+		filled = binary.LittleEndian.AppendUint64(filled, word)
+	}
+	return e.EncodeBytes(filled)
+}
+
+// DecodeMsgpack reads what EncodeMsgpack wrote.
+func (o *MapOutput) DecodeMsgpack(d *msgpack.Decoder) error {
+	executor, err := d.DecodeString()
+	if err != nil {
+		return err
+	}
+	filled, err := d.DecodeBytes()
+	if err != nil {
+		return err
+	}
+	if len(filled)%8 != 0 {
+		return errors.New("filled buckets are not whole words")
+	}
+	*o = MapOutput{Executor: ExecutorID(executor)}
+	for ; len(filled) > 0; filled = filled[8:] {
+		o.Filled = append(o.Filled, binary.LittleEndian.Uint64(filled))
+	}
+	return nil
 }
 
 // endWire is a TaskEnd with its error as bytes and without a live result.

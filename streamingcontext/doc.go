@@ -74,13 +74,14 @@
 //	                                or an error
 //
 // Locks: Start's own before Context.mu; ledger.commit before the graph's and the block log's, and before
-// ledger.mu. All others are leaves.
+// ledger.mu; the graph's lock of generation before its own. All others are leaves.
 //
 // # Who may call what
 //
 // Any goroutine may call any method of a Context, an Engine or a ManualClock. Stop is refused from a listener and
-// from a batch, which it would wait for; start a goroutine there. Functions given to ForeachRDD run on a
-// slot's goroutine, those given to Transform on the loop's; listeners must not block.
+// from a batch, which it would wait for; start a goroutine there. Functions given to ForeachRDD run while a
+// slot waits for them, those given to Transform while the loop does, each on a goroutine of its own; listeners must not
+// block.
 //
 // # What is not here
 //

@@ -131,7 +131,7 @@ func TestCloneFunc_from_many_goroutines(t *testing.T) {
 	wg.Wait()
 }
 
-type frozen struct{ rows *[]int }
+type frozen struct{ N int }
 
 func (f *frozen) Immutable() {}
 
