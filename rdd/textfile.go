@@ -15,14 +15,14 @@ import (
 
 // maxSplit is the most bytes of a plain file that one partition reads: small enough that a large
 // file gives every core several tasks, large enough that a task is worth its start.
-const maxSplit = 32 << 20
+const maxSplit = 64 << 20
 
 // TextFile returns the lines of text files. path is a file, a folder (its plain files; names that
 // begin with a dot or an underscore are skipped), or a glob of either.
 //
 // Shape: one record a line, without its end (\n, \r\n or \r); a last line without one counts; bytes
 // that are no UTF-8 are kept. Files in the order of their names. A plain file is cut by bytes into
-// equal splits of at most 32 MiB, and into so many that there are at least minPartitions in all where
+// equal splits of at most 64 MiB, and into so many that there are at least minPartitions in all where
 // there are so many bytes; a line belongs to the split that holds its first byte. A .gz file is one
 // partition. An empty folder has no partitions.
 // Cost: each task reads its split once, in buffers that the lines share; a line longer than a buffer
