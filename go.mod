@@ -1,6 +1,6 @@
 module github.com/leat-io/leat
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/google/go-cmp v0.7.0
@@ -9,4 +9,9 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/vmihailenco/tagparser/v2 v2.0.0 // indirect
+require (
+	github.com/gofrs/flock v0.13.2 // indirect
+	github.com/klauspost/compress v1.20.4 // indirect
+	github.com/vmihailenco/tagparser/v2 v2.0.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+)

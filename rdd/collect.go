@@ -37,7 +37,7 @@ func (r *RDD[T]) collect(ctx context.Context, name string) ([][]T, error) {
 		return nil, err
 	}
 	out := make([][]T, n)
-	err = runRows(ctx, r, name, allParts(n), func(t *task, part int) (*rowBlock[T], error) {
+	err = runRows(ctx, r.subject(), name, allParts(n), func(t *task, part int) (*rowBlock[T], error) {
 		b := &rowBlock[T]{}
 		err := r.push(t, part, func(chunk []T) error {
 			b.add(chunk)
@@ -58,7 +58,7 @@ func (r *RDD[T]) collect(ctx context.Context, name string) ([][]T, error) {
 //
 // Cost: one task a partition.
 func (r *RDD[T]) Count(ctx context.Context) (int64, error) {
-	counts, err := everywhere(ctx, r, "count", func(t *task, part int) (int64, error) {
+	counts, err := everywhere(ctx, r.subject(), "count", func(t *task, part int) (int64, error) {
 		var n int64
 		err := r.push(t, part, func(chunk []T) error {
 			n += int64(len(chunk))

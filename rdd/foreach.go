@@ -15,7 +15,7 @@ func (r *RDD[T]) Foreach(ctx context.Context, f func(T)) error {
 	if f == nil {
 		return &BuildError{Op: "foreach", Site: r.ctx.callSite(), Err: ErrNilFunction}
 	}
-	_, err := everywhere(ctx, r, "foreach", func(t *task, part int) (struct{}, error) {
+	_, err := everywhere(ctx, r.subject(), "foreach", func(t *task, part int) (struct{}, error) {
 		at := place{node: &r.base, part: part}
 		return struct{}{}, r.push(t, part, func(chunk []T) error { return eachOf(&at, chunk, f) })
 	})
@@ -46,7 +46,7 @@ func (r *RDD[T]) ForeachPartition(ctx context.Context, f func(ctx context.Contex
 	if f == nil {
 		return &BuildError{Op: "foreachPartition", Site: r.ctx.callSite(), Err: ErrNilFunction}
 	}
-	_, err := everywhere(ctx, r, "foreachPartition", func(t *task, part int) (struct{}, error) {
+	_, err := everywhere(ctx, r.subject(), "foreachPartition", func(t *task, part int) (struct{}, error) {
 		at := place{node: &r.base, part: part}
 		rows, inErr := r.seq(t, part)
 		err := onPartition(&at, t.ctx, part, rows, f)

@@ -59,7 +59,7 @@ func HistogramBuckets[T Number](ctx context.Context, r *RDD[T], n int) (edges []
 }
 
 func countBuckets[T Number](ctx context.Context, r *RDD[T], edges []float64) ([]int64, error) {
-	counts, err := everywhere(ctx, r, "histogram", func(t *task, part int) ([]int64, error) {
+	counts, err := everywhere(ctx, r.subject(), "histogram", func(t *task, part int) ([]int64, error) {
 		counts := make([]int64, len(edges)-1)
 		err := r.push(t, part, func(chunk []T) error {
 			for _, x := range chunk {

@@ -8,9 +8,18 @@ import (
 	"github.com/leat-io/leat/lineage"
 )
 
+// A subject is what a job runs on: an RDD without the type of its records. Jobs are made of it, so that
+// their code is compiled once for each type of result and not for every pair of types.
+type subject struct {
+	*base
+	ctx *Context
+}
+
+func (r *RDD[T]) subject() subject { return subject{&r.base, r.ctx} }
+
 // runJob runs f over partitions of r and hands each result to done with its position in parts, in
 // any order, one at a time.
-func runJob[T, R any](ctx context.Context, r *RDD[T], name string, parts []int, f func(t *task, part int) (R, error), done func(i int, result R) error) error {
+func runJob[R any](ctx context.Context, r subject, name string, parts []int, f func(t *task, part int) (R, error), done func(i int, result R) error) error {
 	return runRows(ctx, r, name, parts, func(t *task, part int) (*rowBlock[R], error) {
 		result, err := f(t, part)
 		return &rowBlock[R]{rows: []R{result}}, err
@@ -18,7 +27,14 @@ func runJob[T, R any](ctx context.Context, r *RDD[T], name string, parts []int, 
 }
 
 // runRows is runJob for results that are rows.
-func runRows[T, R any](ctx context.Context, r *RDD[T], name string, parts []int, f func(t *task, part int) (*rowBlock[R], error), done func(i int, rows []R) error) error {
+func runRows[R any](ctx context.Context, r subject, name string, parts []int, f func(t *task, part int) (*rowBlock[R], error), done func(i int, rows []R) error) error {
+	return r.run(ctx, name, parts, new(rowCodec[R]),
+		func(t *task, part int) (lineage.Block, error) { return f(t, part) },
+		func(i int, b lineage.Block) error { return done(i, b.(*rowBlock[R]).rows) })
+}
+
+// run runs f over partitions of r and hands each result to done.
+func (r subject) run(ctx context.Context, name string, parts []int, codec lineage.Codec, f func(t *task, part int) (lineage.Block, error), done func(i int, b lineage.Block) error) error {
 	if r.err != nil {
 		return r.err
 	}
@@ -32,11 +48,10 @@ func runRows[T, R any](ctx context.Context, r *RDD[T], name string, parts []int,
 		}
 	}
 	return r.ctx.run(ctx, lineage.Job{
-		Name: name, Final: r.Node(), Parts: parts, Codec: new(rowCodec[R]),
+		Name: name, Final: r.base, Parts: parts, Codec: codec, Done: done,
 		Run: func(ctx context.Context, env lineage.Env, part int) (lineage.Block, error) {
 			return f(newTask(ctx, env), part)
 		},
-		Done: func(i int, b lineage.Block) error { return done(i, b.(*rowBlock[R]).rows) },
 	})
 }
 
@@ -50,7 +65,7 @@ func allParts(n int) []int {
 }
 
 // everywhere runs f over all partitions and returns the results in partition order.
-func everywhere[T, R any](ctx context.Context, r *RDD[T], name string, f func(t *task, part int) (R, error)) ([]R, error) {
+func everywhere[R any](ctx context.Context, r subject, name string, f func(t *task, part int) (R, error)) ([]R, error) {
 	n, err := r.NumPartitions()
 	if err != nil {
 		return nil, err

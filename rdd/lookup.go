@@ -35,7 +35,7 @@ func Lookup[K comparable, V any](ctx context.Context, r *RDD[Pair[K, V]], key K)
 	}
 	key = h.Canonical(key)
 	found := make([][]V, len(parts))
-	err = runRows(ctx, r, "lookup", parts, func(t *task, part int) (*rowBlock[V], error) {
+	err = runRows(ctx, r.subject(), "lookup", parts, func(t *task, part int) (*rowBlock[V], error) {
 		b := &rowBlock[V]{}
 		err := r.push(t, part, func(chunk []Pair[K, V]) error {
 			for i := range chunk {

@@ -10,9 +10,10 @@ func pipe[T, U any](r *RDD[T], op string, start func(at *place, t *task, out sin
 	child := newNode[U](r.ctx, op, lineage.OneToOne(r.Node()))
 	child.inherit(r.err)
 	child.count = r.NumPartitions
+	self, parent := &child.base, r.node
 	child.compute = func(t *task, part int, out sink[U]) error {
-		in, end := start(&place{node: &child.base, part: part}, t, out)
-		if err := r.push(t, part, in); err != nil || end == nil {
+		in, end := start(&place{node: self, part: part}, t, out)
+		if err := parent.push(t, part, in); err != nil || end == nil {
 			return err
 		}
 		return end()

@@ -138,7 +138,7 @@ func boundsOf[K any](candidates []candidate[K], n int, compare func(a, b K) int)
 // sampleKeys draws up to size keys of each of the partitions, evenly, and counts them all.
 func sampleKeys[T, K any](ctx context.Context, r *RDD[T], key func(T) K, parts []int, size int) ([]sampled[K], error) {
 	out := make([]sampled[K], len(parts))
-	err := runJob(ctx, r, "sample", parts, func(t *task, part int) (sampledRow[K], error) {
+	err := runJob(ctx, r.subject(), "sample", parts, func(t *task, part int) (sampledRow[K], error) {
 		var s sampledRow[K]
 		at := place{node: &r.base, part: part}
 		random := rand.New(rand.NewPCG(uint64(r.id.Ordinal), uint64(part)))

@@ -14,7 +14,7 @@ func (r *RDD[T]) Reduce(ctx context.Context, f func(T, T) T) (T, error) {
 	if f == nil {
 		return zero, &BuildError{Op: "reduce", Site: r.ctx.callSite(), Err: ErrNilFunction}
 	}
-	partials, err := everywhere(ctx, r, "reduce", func(t *task, part int) (Option[T], error) {
+	partials, err := everywhere(ctx, r.subject(), "reduce", func(t *task, part int) (Option[T], error) {
 		var acc Option[T]
 		at := place{node: &r.base, part: part}
 		err := r.push(t, part, func(chunk []T) error { return reduceChunk(&at, chunk, &acc, f) })
@@ -84,7 +84,7 @@ func Aggregate[T, U any](ctx context.Context, r *RDD[T], zero U, seq func(U, T) 
 
 func aggregate[T, U any](ctx context.Context, r *RDD[T], name string, zero U, seq func(U, T) U, comb func(U, U) U) (U, error) {
 	fresh := freshZero(zero)
-	partials, err := everywhere(ctx, r, name, func(t *task, part int) (U, error) {
+	partials, err := everywhere(ctx, r.subject(), name, func(t *task, part int) (U, error) {
 		acc := fresh()
 		at := place{node: &r.base, part: part}
 		err := r.push(t, part, func(chunk []T) error { return foldChunk(&at, chunk, &acc, seq) })

@@ -38,7 +38,7 @@ func ReduceByKeyLocally[K comparable, V any](ctx context.Context, r *RDD[Pair[K,
 		merge: f,
 	}}
 	partials := make([][]Pair[K, V], n)
-	err = runRows(ctx, r, name, allParts(n), func(t *task, part int) (*rowBlock[Pair[K, V]], error) {
+	err = runRows(ctx, r.subject(), name, allParts(n), func(t *task, part int) (*rowBlock[Pair[K, V]], error) {
 		table, err := fold.rows(part, func(out sink[Pair[K, V]]) error { return r.push(t, part, out) })
 		if err != nil {
 			return nil, err

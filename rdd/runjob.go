@@ -20,7 +20,7 @@ func RunJob[T, R any](ctx context.Context, r *RDD[T], parts []int, f func(ctx co
 	if f == nil || done == nil {
 		return &BuildError{Op: "runJob", Site: r.ctx.callSite(), Err: ErrNilFunction}
 	}
-	return runJob(ctx, r, "runJob", append([]int(nil), parts...), func(t *task, part int) (R, error) {
+	return runJob(ctx, r.subject(), "runJob", append([]int(nil), parts...), func(t *task, part int) (R, error) {
 		at := place{node: &r.base, part: part}
 		rows, inErr := r.seq(t, part)
 		var result R

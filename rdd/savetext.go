@@ -67,7 +67,7 @@ func (r *RDD[T]) saveText(ctx context.Context, dir string) error {
 		return fmt.Errorf("save %s: %w", r.String(), err)
 	}
 	write := textWriter[T]()
-	_, err := everywhere(ctx, r, "saveAsTextFile", func(t *task, part int) (struct{}, error) {
+	_, err := everywhere(ctx, r.subject(), "saveAsTextFile", func(t *task, part int) (struct{}, error) {
 		return struct{}{}, r.writePart(t, part, dir, write)
 	})
 	if err != nil {

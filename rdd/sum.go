@@ -13,7 +13,7 @@ type Number = keyed.Number
 //
 // Order and Cost: as Reduce, so that the sum of floats repeats.
 func Sum[T Number](ctx context.Context, r *RDD[T]) (T, error) {
-	partials, err := everywhere(ctx, r, "sum", func(t *task, part int) (T, error) {
+	partials, err := everywhere(ctx, r.subject(), "sum", func(t *task, part int) (T, error) {
 		var total T
 		err := r.push(t, part, func(chunk []T) error {
 			sum := total // not Reduce, whose call for each record would cost more than the addition

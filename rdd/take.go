@@ -40,7 +40,7 @@ func (r *RDD[T]) take(ctx context.Context, name string, n int) ([]T, error) {
 		for i := range batch {
 			batch[i] = scanned + i
 		}
-		err := runRows(ctx, r, name, batch, func(t *task, part int) (*rowBlock[T], error) {
+		err := runRows(ctx, r.subject(), name, batch, func(t *task, part int) (*rowBlock[T], error) {
 			b := &rowBlock[T]{}
 			err := r.some(t, part, func(chunk []T) error {
 				if len(b.rows)+len(chunk) >= want {

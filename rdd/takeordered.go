@@ -39,7 +39,7 @@ func takeOrdered[T any](ctx context.Context, r *RDD[T], name string, n int, comp
 		return []T{}, nil
 	}
 	best := make([][]T, parts)
-	err = runRows(ctx, r, name, allParts(parts), func(t *task, part int) (*rowBlock[T], error) {
+	err = runRows(ctx, r.subject(), name, allParts(parts), func(t *task, part int) (*rowBlock[T], error) {
 		at := place{node: &r.base, part: part}
 		var rows []T
 		err := r.push(t, part, func(chunk []T) error {

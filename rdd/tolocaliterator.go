@@ -22,7 +22,7 @@ func (r *RDD[T]) ToLocalIterator(ctx context.Context) iter.Seq2[T, error] {
 		}
 		for part := range n {
 			var rows []T
-			err := runRows(ctx, r, "toLocalIterator", []int{part}, func(t *task, part int) (*rowBlock[T], error) {
+			err := runRows(ctx, r.subject(), "toLocalIterator", []int{part}, func(t *task, part int) (*rowBlock[T], error) {
 				b := &rowBlock[T]{}
 				err := r.push(t, part, func(chunk []T) error {
 					b.add(chunk)

@@ -44,7 +44,7 @@ func treeAggregate[T, U any](ctx context.Context, r *RDD[T], name string, zero U
 		n /= scale
 		level = joinedPartitions(level, name, n, fresh, comb)
 	}
-	partials, err := everywhere(ctx, level, name, func(t *task, part int) (Option[U], error) {
+	partials, err := everywhere(ctx, level.subject(), name, func(t *task, part int) (Option[U], error) {
 		var result Option[U]
 		err := level.push(t, part, func(chunk []U) error {
 			result = Option[U]{Value: chunk[0], OK: true}

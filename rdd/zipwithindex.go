@@ -15,7 +15,7 @@ func ZipWithIndex[T any](ctx context.Context, r *RDD[T]) (*RDD[Pair[T, int64]], 
 	}
 	starts := make([]int64, n)
 	if n > 1 {
-		err := runJob(ctx, r, "zipWithIndex", allParts(n-1), func(t *task, part int) (int64, error) {
+		err := runJob(ctx, r.subject(), "zipWithIndex", allParts(n-1), func(t *task, part int) (int64, error) {
 			var size int64
 			err := r.push(t, part, func(chunk []T) error {
 				size += int64(len(chunk))
