@@ -32,5 +32,4 @@ func home(nodes ...*node) *Graph {
 type refusing struct{}
 
 func (refusing) Run(context.Context, lineage.Job) error { return ErrNotInitialized }
-func (refusing) Unpersist(...lineage.NodeID)            {}
-func (refusing) Forget(...lineage.Scope)                {}
+func (refusing) Drop(lineage.Drop)                      {}

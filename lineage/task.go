@@ -7,14 +7,17 @@ import "context"
 // Block that has been handed over is never changed again.
 type Block any
 
-// A Codec turns blocks of one type into bytes and back where they cross a process border, or
-// where they are to be kept encoded.
+// A Codec turns blocks of one type into bytes and back where they cross a process border, are kept
+// encoded, or go to disk.
 //
-// Both methods may be called from several goroutines at once. Decode must check every length
+// All methods may be called from several goroutines at once. Decode must check every length
 // against the bytes at hand before it allocates, and answer damaged input with an error.
 type Codec interface {
 	Encode(block Block) ([]byte, error)
 	Decode(data []byte) (Block, error)
+	// Size estimates the memory a block takes, in bytes: never 0 for one with rows. It may look at a
+	// sample of the rows.
+	Size(block Block) int64
 }
 
 // A Shuffle redistributes the records of a parent over NumReducers buckets.
@@ -22,49 +25,37 @@ type Shuffle struct {
 	ID          ShuffleID
 	Parent      Node
 	NumReducers int
-	// Write drains parent partition part and returns its buckets, NumReducers of them; an empty
-	// bucket is nil. It runs inside a task, and again whenever an output is lost: the same buckets,
-	// in the same order, must come out.
-	Write func(ctx context.Context, env Env, part int) (buckets []Block, err error)
+	// Write drains parent partition part into out. It runs inside a task, and again whenever an
+	// output is lost: the same rows must come out in the same order, however they are cut into blocks.
+	Write func(ctx context.Context, env Env, part int, out Buckets) error
 	Codec Codec
 }
 
-// Persistence says how a persisted partition is to be kept.
-type Persistence struct {
-	// Encoded asks for the encoded form: smaller, and a fresh copy at every read.
-	Encoded bool
-	Codec   Codec
+// Buckets takes what one map task writes. It is the task's, like Env.
+type Buckets interface {
+	// Put appends a block to the bucket of a reducer. The blocks of a bucket are read in the order they
+	// were put. The block is the bucket's from then on; one without rows is not put. What the task had
+	// reserved for its rows it gives back itself.
+	Put(reduce int, b Block) error
 }
 
 // Attempt says which attempt of which task is running.
 type Attempt struct {
 	Job, Stage, StageAttempt int
 	Partition                int
-	Number                   int // attempts of this partition before this one, within the stage attempt
+	Number                   int   // attempts of this partition before this one, within the stage attempt
+	Task                     int64 // unique in the application
 }
 
-// An Env is what a running task may ask of the executor it runs on. It is good for that task
-// only, and only from the task's own goroutine.
-type Env interface {
-	// Attempt is the running attempt.
-	Attempt() Attempt
-	// Persisted returns partition part of a persisted node: the kept block if there is one here or on
-	// another executor, else what compute returns, which is then kept. Of several tasks of one
-	// executor that ask for the same partition one computes and the others wait, unless ctx ends.
-	Persisted(ctx context.Context, node NodeID, part int, p Persistence, compute func() (Block, error)) (Block, error)
-	// Fetch yields the buckets for reducer reduce in the order of the map partitions, leaving out
-	// empty ones. An output that cannot be had ends it with the executor's fetch error, which the
-	// caller must return unchanged. The yielded block is shared: read only.
-	Fetch(ctx context.Context, s *Shuffle, reduce int, yield func(mapPart int, b Block) error) error
-}
-
-// A Job is one action: run a function over partitions of a node and bring the results home.
+// A Job is one action: run a function over partitions of a node and bring the results home. A job
+// with Map set brings home nothing but what a shuffle's buckets measure.
 type Job struct {
-	Name  string // the action, as in "collect"
-	Site  string // file and line of its call
-	Scope Scope  // the batch it belongs to, zero outside of batches
-	Final Node
-	Parts []int // partitions of Final, in the order of the results; may repeat
+	Name       string // the action, as in "collect"
+	Site       string // file and line of its call
+	Scope      Scope  // the batch it belongs to, zero outside of batches
+	Properties Properties
+	Final      Node
+	Parts      []int // partitions of Final, in the order of the results; may repeat
 	// Run computes the result of one partition, inside a task.
 	Run func(ctx context.Context, env Env, part int) (Block, error)
 	// Codec carries results over process borders.
@@ -76,4 +67,14 @@ type Job struct {
 	// Done receives the result for position i of Parts, once per position, in any order, never two
 	// at a time. An error fails the job. It runs on the scheduler's loop and must be quick.
 	Done func(i int, result Block) error
+	// Update receives what a task has added to an accumulator: for a result task with its result, once
+	// per position; for a map task at each success. It runs on the scheduler's loop, before Done of the
+	// same task, and must be quick; it may be nil.
+	Update func(u Update)
+
+	// Map makes this a job that only writes a shuffle: Final is the shuffle's parent; Parts, Run, Codec and Done are not
+	// used. Sizes receives, once all outputs are there, the bytes of every bucket by map partition and
+	// reducer, each at most a tenth too large.
+	Map   *Shuffle
+	Sizes func(sizes [][]int64)
 }

@@ -61,6 +61,8 @@ func (c *rowCodec[T]) Decode(data []byte) (lineage.Block, error) {
 	return &rowBlock[T]{rows: rows}, nil
 }
 
+func (c *rowCodec[T]) Size(b lineage.Block) int64 { return memoryOf(b.(*rowBlock[T]).rows) }
+
 // lazyCodec compiles a codec at first use.
 type lazyCodec[T any] struct {
 	once  sync.Once

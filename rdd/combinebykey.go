@@ -74,13 +74,24 @@ func combine[T any, K comparable, C any](r *RDD[T], op string, c combiner[T, K, 
 		Parent: r.Node(), NumReducers: p.NumPartitions(),
 		Codec: &combinedCodec[K, C]{hasher: h},
 	}
-	s.Write = func(ctx context.Context, env lineage.Env, part int) ([]lineage.Block, error) {
+	s.Write = func(ctx context.Context, env lineage.Env, part int, out lineage.Buckets) error {
 		t := newTask(ctx, env)
 		table, err := fold.rows(part, func(out sink[T]) error { return r.push(t, part, out) })
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return splitTable(&place{node: &child.base, part: part}, table, p)
+		blocks, err := splitTable(&place{node: &child.base, part: part}, table, p)
+		if err != nil {
+			return err
+		}
+		for i, b := range blocks {
+			if b != nil {
+				if err := out.Put(i, b); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
 	}
 	child.setDeps([]lineage.Dep{{Parent: r.Node(), Shuffle: s}})
 	child.compute = func(t *task, part int, out sink[Pair[K, C]]) error {
@@ -167,28 +178,20 @@ func mergeBlock[K comparable, C any](at *place, table *keyed.Table[K, C], block 
 }
 
 // splitTable cuts a table into the buckets of a partitioner.
-func splitTable[K comparable, C any](at *place, table *keyed.Table[K, C], p Partitioner[K]) (_ []lineage.Block, err error) {
+func splitTable[K comparable, C any](at *place, table *keyed.Table[K, C], p Partitioner[K]) (cut []*keyed.Block[K, C], err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = at.panicked(-1, v)
 		}
 	}()
 	n := p.NumPartitions()
-	var cut []*keyed.Block[K, C]
 	if _, ok := p.(*HashPartitioner[K]); ok {
-		cut = table.SplitHash(n)
-	} else {
-		if cut, err = table.Split(n, p.PartitionFor); err != nil {
-			return nil, at.failed(-1, fmt.Errorf("%w: %s: %w", ErrPartitioner, p, err))
-		}
+		return table.SplitHash(n), nil
 	}
-	blocks := make([]lineage.Block, n)
-	for i, b := range cut {
-		if b != nil {
-			blocks[i] = b
-		}
+	if cut, err = table.Split(n, p.PartitionFor); err != nil {
+		return nil, at.failed(-1, fmt.Errorf("%w: %s: %w", ErrPartitioner, p, err))
 	}
-	return blocks, nil
+	return cut, nil
 }
 
 // pushTable pushes a table's pairs in the order of their first insertion.

@@ -14,10 +14,8 @@ import (
 // partition's result was handed to job.Done, or with the error that ended the job.
 type Runner interface {
 	Run(ctx context.Context, job lineage.Job) error
-	// Unpersist drops the kept partitions of the nodes.
-	Unpersist(nodes ...lineage.NodeID)
-	// Forget drops everything that was kept for nodes of the scopes, shuffle outputs included.
-	Forget(scopes ...lineage.Scope)
+	// Drop forgets kept partitions, shuffle outputs and broadcasts. What is needed again is computed again.
+	Drop(d lineage.Drop)
 }
 
 // Options configure a Context. The zero value works.
@@ -93,7 +91,7 @@ func (c *Context) In(scope lineage.Scope, site string, first int32) *Context {
 
 // Forget drops what executors keep for the nodes of the scopes: persisted partitions and shuffle
 // outputs. What is needed again later is computed again.
-func (c *Context) Forget(scopes ...lineage.Scope) { c.runner.Forget(scopes...) }
+func (c *Context) Forget(scopes ...lineage.Scope) { c.runner.Drop(lineage.Drop{Scopes: scopes}) }
 
 // Options returns the options the context runs with, defaults filled in.
 func (c *Context) Options() Options { return c.opts }
@@ -127,6 +125,7 @@ func (c *Context) run(ctx context.Context, job lineage.Job) error {
 	}
 	job.Scope = c.scope
 	job.Trimmed = c.opts.TrimJobs
+	job.Properties = lineage.PropertiesOf(ctx)
 	if job.Site == "" {
 		job.Site = c.callSite()
 	}

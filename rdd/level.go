@@ -7,36 +7,39 @@ import (
 )
 
 // A StorageLevel says where and how the partitions of a persisted RDD are kept.
-type StorageLevel struct {
-	Memory       bool
-	Deserialized bool // as records; otherwise encoded, where the executor keeps encoded blocks
-}
+type StorageLevel = lineage.StorageLevel
 
-// MemoryOnly keeps partitions as records in memory. A partition that was lost is computed again.
+// MemoryOnly keeps partitions as records in memory, those there is room for. A partition that was lost,
+// or had no room, is computed again.
 func MemoryOnly() StorageLevel { return StorageLevel{Memory: true, Deserialized: true} }
 
 // MemoryOnlySer keeps partitions in memory, encoded where that saves a copy: executors in the
 // program's own process keep them as records all the same.
 func MemoryOnlySer() StorageLevel { return StorageLevel{Memory: true} }
 
-// String returns the level's name in the field, such as MEMORY_ONLY_SER; the zero level is NONE.
-func (l StorageLevel) String() string {
-	switch {
-	case !l.Memory:
-		return "NONE"
-	case l.Deserialized:
-		return "MEMORY_ONLY"
-	}
-	return "MEMORY_ONLY_SER"
+// MemoryAndDisk is MemoryOnly, with what has no room in memory on disk.
+func MemoryAndDisk() StorageLevel { return StorageLevel{Memory: true, Disk: true, Deserialized: true} }
+
+// MemoryAndDiskSer is MemoryOnlySer, with what has no room in memory on disk.
+func MemoryAndDiskSer() StorageLevel { return StorageLevel{Memory: true, Disk: true} }
+
+// DiskOnly keeps partitions on disk.
+func DiskOnly() StorageLevel { return StorageLevel{Disk: true} }
+
+// Replicated is level with copies on n executors, where there are so many.
+func Replicated(level StorageLevel, n int) StorageLevel {
+	level.Replicas = n
+	return level
 }
 
 // Persist keeps each partition from the first time it is computed until Unpersist. A level that
-// is already set stays, and asking for another is ErrLevelChange. A level without Memory is refused.
+// is already set stays, and asking for another is ErrLevelChange. A level without memory and disk, or with
+// more than 39 replicas, is refused.
 //
 // Order: what is kept is read back in the same order.
 // Cost: memory for the records of every partition that a job computed.
 func (b *base) Persist(level StorageLevel) error {
-	if !level.Memory {
+	if !level.Memory && !level.Disk || level.Replicas < 0 || level.Replicas >= 40 {
 		return fmt.Errorf("persist %s: %w: level %s", b, ErrArgument, level)
 	}
 	if b.level.CompareAndSwap(nil, &level) {
@@ -58,7 +61,7 @@ func (r *RDD[T]) Cache() *RDD[T] {
 // Unpersist drops what is kept. The RDD can be computed, and persisted, again.
 func (b *base) Unpersist() {
 	if b.level.Swap(nil) != nil {
-		b.home.runner.Unpersist(b.id)
+		b.home.runner.Drop(lineage.Drop{Nodes: []lineage.NodeID{b.id}})
 	}
 }
 

@@ -184,22 +184,31 @@ func (n *node[T]) push(t *task, part int, out sink[T]) error {
 	if level == nil {
 		return n.computed(t, part, out)
 	}
-	kept, err := t.env.Persisted(t.ctx, n.id, part, lineage.Persistence{Encoded: !level.Deserialized, Codec: &n.rows},
-		func() (lineage.Block, error) { return n.gather(t, part) })
-	if err != nil {
-		return err
-	}
-	return pushRows(t, kept.(*rowBlock[T]).rows, n.clone, out)
+	return t.env.Persisted(t.ctx, n.id, part, lineage.Persistence{Level: *level, Codec: &n.rows},
+		func(put func(lineage.Block) error) error { return n.blocks(t, part, put) },
+		func(b lineage.Block) error { return pushRows(t, b.(*rowBlock[T]).rows, n.clone, out) })
 }
 
-// gather computes a partition into a block.
-func (n *node[T]) gather(t *task, part int) (*rowBlock[T], error) {
+// blockRows is about how many rows a block of a kept partition holds. A partition of fewer is one block; a larger
+// one can be stored, and written to disk, piece by piece.
+const blockRows = 32 << 10
+
+// blocks computes a partition and puts its rows in blocks.
+func (n *node[T]) blocks(t *task, part int, put func(lineage.Block) error) error {
 	b := &rowBlock[T]{}
 	err := n.computed(t, part, func(chunk []T) error {
 		b.add(chunk)
-		return nil
+		if len(b.rows) < blockRows {
+			return nil
+		}
+		full := b
+		b = &rowBlock[T]{}
+		return put(full)
 	})
-	return b, err
+	if err != nil || len(b.rows) == 0 {
+		return err
+	}
+	return put(b)
 }
 
 // pushRows pushes kept rows in chunks. Each chunk is a copy, deep where records hold references,

@@ -47,7 +47,7 @@ func dealt[T any](child *base, parent *node[T], buckets int, deal func(part int,
 		ID:     lineage.ShuffleID{Node: child.id},
 		Parent: parent, NumReducers: buckets, Codec: &parent.rows,
 	}
-	s.Write = func(ctx context.Context, env lineage.Env, part int) ([]lineage.Block, error) {
+	s.Write = func(ctx context.Context, env lineage.Env, part int, out lineage.Buckets) error {
 		rows := make([][]T, buckets)
 		var row int64
 		err := parent.push(newTask(ctx, env), part, func(chunk []T) error {
@@ -59,15 +59,9 @@ func dealt[T any](child *base, parent *node[T], buckets int, deal func(part int,
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		blocks := make([]lineage.Block, buckets)
-		for i, r := range rows {
-			if len(r) > 0 {
-				blocks[i] = &rowBlock[T]{rows: r}
-			}
-		}
-		return blocks, nil
+		return putRows(out, rows)
 	}
 	return lineage.Dep{Parent: parent, Shuffle: s}
 }

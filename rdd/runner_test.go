@@ -23,8 +23,8 @@ type inlineRunner struct {
 	mu       sync.Mutex // guards the rest; one job runs at a time
 	jobs     []inlineJob
 	tasks    int // map tasks and result tasks run
-	shuffles map[lineage.ShuffleID][][]lineage.Block
-	kept     map[lineage.NodeID]map[int]lineage.Block
+	shuffles map[lineage.ShuffleID][]inlineBuckets
+	kept     map[lineage.NodeID]map[int][]lineage.Block
 }
 
 // inlineJob is what one job was asked to do.
@@ -34,7 +34,7 @@ type inlineJob struct {
 }
 
 func newInlineRunner(isolate bool) *inlineRunner {
-	return &inlineRunner{Isolate: isolate, shuffles: map[lineage.ShuffleID][][]lineage.Block{}, kept: map[lineage.NodeID]map[int]lineage.Block{}}
+	return &inlineRunner{Isolate: isolate, shuffles: map[lineage.ShuffleID][]inlineBuckets{}, kept: map[lineage.NodeID]map[int][]lineage.Block{}}
 }
 
 func (r *inlineRunner) Run(ctx context.Context, job lineage.Job) error {
@@ -76,19 +76,24 @@ func (r *inlineRunner) write(ctx context.Context, s *lineage.Shuffle) error {
 	if err != nil {
 		return err
 	}
-	outputs := make([][]lineage.Block, n)
+	outputs := make([]inlineBuckets, n)
 	for part := range n {
 		r.tasks++
-		buckets, err := s.Write(ctx, &inlineEnv{runner: r, part: part}, part)
-		if err != nil {
+		buckets := make(inlineBuckets, s.NumReducers)
+		if err := s.Write(ctx, &inlineEnv{runner: r, part: part}, part, buckets); err != nil {
 			return r.carry(err)
-		}
-		if len(buckets) != s.NumReducers {
-			return fmt.Errorf("%d buckets, want %d", len(buckets), s.NumReducers)
 		}
 		outputs[part] = buckets
 	}
 	r.shuffles[s.ID] = outputs
+	return nil
+}
+
+// inlineBuckets are the blocks of each bucket of a map task.
+type inlineBuckets [][]lineage.Block
+
+func (o inlineBuckets) Put(reduce int, b lineage.Block) error {
+	o[reduce] = append(o[reduce], b)
 	return nil
 }
 
@@ -116,27 +121,17 @@ func (r *inlineRunner) carry(err error) error {
 	return err
 }
 
-func (r *inlineRunner) Unpersist(nodes ...lineage.NodeID) {
+func (r *inlineRunner) Drop(d lineage.Drop) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, n := range nodes {
-		delete(r.kept, n)
-	}
-}
-
-func (r *inlineRunner) Forget(scopes ...lineage.Scope) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, scope := range scopes {
-		for id := range r.kept {
-			if id.Scope == scope {
-				delete(r.kept, id)
-			}
+	for id := range r.kept {
+		if d.Covers(id) {
+			delete(r.kept, id)
 		}
-		for id := range r.shuffles {
-			if id.Node.Scope == scope {
-				delete(r.shuffles, id)
-			}
+	}
+	for id := range r.shuffles {
+		if d.CoversShuffle(id) {
+			delete(r.shuffles, id)
 		}
 	}
 }
@@ -152,25 +147,67 @@ func (r *inlineRunner) ran() []inlineJob {
 
 // inlineEnv is the Env of one task.
 type inlineEnv struct {
-	runner *inlineRunner
-	part   int
+	runner  *inlineRunner
+	part    int
+	metrics lineage.Metrics
+	parts   map[*lineage.Accumulator]lineage.Block
 }
 
 func (e *inlineEnv) Attempt() lineage.Attempt { return lineage.Attempt{Partition: e.part} }
 
-func (e *inlineEnv) Persisted(_ context.Context, node lineage.NodeID, part int, p lineage.Persistence, compute func() (lineage.Block, error)) (lineage.Block, error) {
-	if b, ok := e.runner.kept[node][part]; ok {
-		return e.runner.cross(p.Codec, b)
-	}
-	b, err := compute()
+func (e *inlineEnv) Properties() lineage.Properties      { return lineage.Properties{} }
+func (e *inlineEnv) Metrics() *lineage.Metrics           { return &e.metrics }
+func (e *inlineEnv) Reserve(context.Context, int64) bool { return true }
+func (e *inlineEnv) Release(int64)                       {}
+func (e *inlineEnv) Commit(context.Context) error        { return nil }
+
+func (e *inlineEnv) Scratch() (lineage.Scratch, error) {
+	return nil, errors.New("the inline runner refuses no memory")
+}
+
+func (e *inlineEnv) Broadcast(ctx context.Context, b *lineage.Broadcast) (lineage.Block, error) {
+	data, err := b.Fetch(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if e.runner.kept[node] == nil {
-		e.runner.kept[node] = map[int]lineage.Block{}
+	return b.Codec.Decode(data)
+}
+
+func (e *inlineEnv) Accumulate(a *lineage.Accumulator) lineage.Block {
+	if e.parts == nil {
+		e.parts = map[*lineage.Accumulator]lineage.Block{}
 	}
-	e.runner.kept[node][part] = b
-	return e.runner.cross(p.Codec, b)
+	if e.parts[a] == nil {
+		e.parts[a] = a.Zero()
+	}
+	return e.parts[a]
+}
+
+func (e *inlineEnv) Persisted(_ context.Context, node lineage.NodeID, part int, p lineage.Persistence, compute func(put func(lineage.Block) error) error, yield func(lineage.Block) error) error {
+	blocks, ok := e.runner.kept[node][part]
+	if !ok {
+		err := compute(func(b lineage.Block) error {
+			blocks = append(blocks, b)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if e.runner.kept[node] == nil {
+			e.runner.kept[node] = map[int][]lineage.Block{}
+		}
+		e.runner.kept[node][part] = blocks
+	}
+	for _, b := range blocks {
+		b, err := e.runner.cross(p.Codec, b)
+		if err != nil {
+			return err
+		}
+		if err := yield(b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e *inlineEnv) Fetch(ctx context.Context, s *lineage.Shuffle, reduce int, yield func(int, lineage.Block) error) error {
@@ -179,15 +216,14 @@ func (e *inlineEnv) Fetch(ctx context.Context, s *lineage.Shuffle, reduce int, y
 		return fmt.Errorf("shuffle %s was not written", s.ID)
 	}
 	for part, buckets := range outputs {
-		if buckets[reduce] == nil {
-			continue
-		}
-		b, err := e.runner.cross(s.Codec, buckets[reduce])
-		if err != nil {
-			return err
-		}
-		if err := yield(part, b); err != nil {
-			return err
+		for _, b := range buckets[reduce] {
+			b, err := e.runner.cross(s.Codec, b)
+			if err != nil {
+				return err
+			}
+			if err := yield(part, b); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -15,22 +15,28 @@ func rowShuffle[T any](child *base, dep int, parent *node[T], buckets int, bucke
 		ID:     lineage.ShuffleID{Node: child.id, Dep: int32(dep)},
 		Parent: &parent.base, NumReducers: buckets, Codec: &parent.rows,
 	}
-	s.Write = func(ctx context.Context, env lineage.Env, part int) ([]lineage.Block, error) {
+	s.Write = func(ctx context.Context, env lineage.Env, part int, out lineage.Buckets) error {
 		rows := make([][]T, buckets)
 		at := place{node: child, part: part}
 		err := parent.push(newTask(ctx, env), part, func(chunk []T) error { return dealChunk(&at, chunk, rows, bucketOf) })
 		if err != nil {
-			return nil, err
+			return err
 		}
-		blocks := make([]lineage.Block, buckets)
-		for i, r := range rows {
-			if len(r) > 0 {
-				blocks[i] = &rowBlock[T]{rows: r}
-			}
-		}
-		return blocks, nil
+		return putRows(out, rows)
 	}
 	return lineage.Dep{Parent: &parent.base, Shuffle: s}
+}
+
+// putRows hands over the rows of each bucket.
+func putRows[T any](out lineage.Buckets, rows [][]T) error {
+	for i, r := range rows {
+		if len(r) > 0 {
+			if err := out.Put(i, &rowBlock[T]{rows: r}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // dealChunk appends each row of a chunk to the bucket it goes to. Partitioners and the keys of
@@ -138,4 +144,9 @@ func (c *combinedCodec[K, C]) Decode(data []byte) (lineage.Block, error) {
 		b.Keys[i], b.Values[i], b.Hashes[i] = p.Key, p.Value, c.hasher.Hash(p.Key)
 	}
 	return b, nil
+}
+
+func (c *combinedCodec[K, C]) Size(b lineage.Block) int64 {
+	block := b.(*keyed.Block[K, C])
+	return memoryOf(block.Keys) + memoryOf(block.Values) + 8*int64(len(block.Hashes))
 }

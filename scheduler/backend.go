@@ -29,16 +29,29 @@ type Backend interface {
 	// unknown or over is left alone.
 	Cancel(id TaskID)
 	// Drop makes all executors forget blocks.
-	Drop(d Drop)
+	Drop(d lineage.Drop)
 }
 
 // A Sink takes a backend's reports. Its methods return at once and may be called from any
 // goroutine. Reports about one executor must come in the order of the facts; a report about an
 // unknown executor, or about an attempt that is over, is ignored.
 type Sink interface {
-	ExecutorAdded(id ExecutorID, slots int)
+	ExecutorAdded(e ExecutorInfo)
 	ExecutorLost(id ExecutorID, loss Loss)
 	TaskEnded(end *TaskEnd)
+	// BlocksLost says that an executor no longer holds persisted partitions, other than because it was
+	// told to drop them.
+	BlocksLost(id ExecutorID, blocks []BlockID)
+	// MayCommit reports whether a running attempt is the one of its partition whose output may become
+	// visible.
+	MayCommit(id TaskID) bool
+}
+
+// An ExecutorInfo describes an executor.
+type ExecutorInfo struct {
+	ID    ExecutorID
+	Host  string // what Preferred of a node may name besides the id
+	Slots int
 }
 
 // A Loss says why an executor is gone.
@@ -48,32 +61,4 @@ type Loss struct {
 	// Blameless is set where the tasks on the executor cannot be the cause: it was stopped, preempted
 	// or killed on purpose. Attempts lost that way do not count as failures.
 	Blameless bool
-}
-
-// A Drop lists what executors are to forget.
-type Drop struct {
-	// Scopes lose their persisted partitions and the outputs of the shuffles their nodes read.
-	Scopes []lineage.Scope
-	// Nodes lose their persisted partitions.
-	Nodes []lineage.NodeID
-}
-
-// Covers reports whether d asks for the persisted partitions of node to go.
-func (d Drop) Covers(node lineage.NodeID) bool {
-	for _, n := range d.Nodes {
-		if n == node {
-			return true
-		}
-	}
-	return d.CoversScope(node.Scope)
-}
-
-// CoversScope reports whether d asks for all blocks of a scope to go.
-func (d Drop) CoversScope(scope lineage.Scope) bool {
-	for _, s := range d.Scopes {
-		if s == scope {
-			return true
-		}
-	}
-	return false
 }

@@ -41,14 +41,18 @@ func (l *loop) taskEnded(end *TaskEnd) {
 // has been dropped since is dropped again.
 func (l *loop) noteCached(a *attempt, end *TaskEnd) {
 	again := false
-	for _, id := range end.Cached {
-		if a.forget != nil && a.forget.Covers(id.Node) {
+	for _, c := range end.Cached {
+		if a.forget != nil && a.forget.Covers(c.Node) {
 			again = true
-		} else {
-			l.registry.keep(id, a.task.Executor)
+			continue
+		}
+		for _, ex := range c.Executors {
+			if l.executor(ex) != nil {
+				l.registry.keep(c.BlockID, ex)
+			}
 		}
 	}
-	if sh := a.task.Shuffle; sh != nil && a.forget != nil && a.forget.CoversScope(sh.ID.Node.Scope) {
+	if sh := a.task.Shuffle; sh != nil && a.forget != nil && a.forget.CoversShuffle(sh.ID) {
 		again = true
 	}
 	if again {

@@ -92,7 +92,7 @@ func TestErrorsCrossProcessBorders(t *testing.T) {
 
 func TestDamagedBytesAreCodecErrors(t *testing.T) {
 	whole := scheduler.EncodeError(&scheduler.JobError{Job: 7, Name: "collect", Err: io.EOF})
-	end, err := scheduler.EncodeTaskEnd(&scheduler.TaskEnd{Task: 1, ResultData: []byte{1, 2, 3}, Cached: []scheduler.BlockID{{Part: 1}}})
+	end, err := scheduler.EncodeTaskEnd(&scheduler.TaskEnd{Task: 1, ResultData: []byte{1, 2, 3}, Cached: []scheduler.CachedBlock{{BlockID: scheduler.BlockID{Part: 1}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,15 +137,14 @@ func FuzzDecode(f *testing.F) {
 
 func fullTask() *scheduler.Task {
 	id := lineage.NodeID{Scope: lineage.Scope{Batch: 2000, Stream: 3}, Ordinal: 4}
-	filled := scheduler.NewBits(70)
-	filled.Set(0)
-	filled.Set(69)
+	filled := make(scheduler.Sizes, 72)
+	filled[0], filled[69] = 1, 1
 	return &scheduler.Task{
 		ID: 9, Attempt: lineage.Attempt{Job: 1, Stage: 2, StageAttempt: 3, Partition: 4, Number: 5}, Executor: "a", Epoch: 6,
 		Address: scheduler.Address{Job: 1, Stage: 2, Name: "count", Scope: id.Scope, Node: id, Map: true,
 			Shuffle: lineage.ShuffleID{Node: id, Dep: 2}},
 		Inputs: []scheduler.Input{{Shuffle: lineage.ShuffleID{Node: id, Dep: 1}, Maps: []scheduler.MapOutput{
-			{}, {Executor: "b", MapStatus: scheduler.MapStatus{Filled: filled}}}}},
+			{}, {Executor: "b", MapStatus: scheduler.MapStatus{Sizes: filled}}}}},
 		Cached: []scheduler.CachedBlock{{BlockID: scheduler.BlockID{Node: id, Part: 7}, Executors: []scheduler.ExecutorID{"c", "d"}}},
 	}
 }
@@ -155,7 +154,7 @@ func TestTasksCrossProcessBorders(t *testing.T) {
 	sent := *want
 	sent.Job, sent.Shuffle = &lineage.Job{}, &lineage.Shuffle{}
 	sent.Inputs = fullTask().Inputs
-	sent.Inputs[0].Maps[1].Sizes = []int64{1, 2} // the scheduler's own: they are left behind
+	sent.Inputs[0].Maps[1].Sizes[69] = 200 // which bucket is filled crosses, how large it is does not
 	data, err := scheduler.EncodeTask(&sent)
 	if err != nil {
 		t.Fatal(err)
@@ -173,8 +172,8 @@ func TestTaskEndsCrossProcessBorders(t *testing.T) {
 	for _, want := range []*scheduler.TaskEnd{
 		{Task: 1},
 		{Task: 2, ResultData: []byte{}},
-		{Task: 3, ResultData: []byte{1}, Cached: []scheduler.BlockID{{Node: lineage.NodeID{Ordinal: 3}, Part: 1}}},
-		{Task: 4, Status: scheduler.MapStatus{Filled: scheduler.NewBits(3), Sizes: []int64{1}}},
+		{Task: 3, ResultData: []byte{1}, Cached: []scheduler.CachedBlock{{BlockID: scheduler.BlockID{Node: lineage.NodeID{Ordinal: 3}, Part: 1}, Executors: []scheduler.ExecutorID{"a"}}}},
+		{Task: 4, Status: scheduler.MapStatus{Sizes: scheduler.SizesOf([]int64{1, 0, 9000})}, Metrics: lineage.Metrics{RunTime: 5}},
 		{Task: 5, Err: &scheduler.PanicError{Value: "boom"}},
 	} {
 		data, err := scheduler.EncodeTaskEnd(want)

@@ -58,12 +58,14 @@ func (s *ScriptLoop) Fire() {
 func (s *ScriptLoop) Pending() int { return len(s.later) }
 
 // The methods of Sink.
-func (s *ScriptLoop) ExecutorAdded(id ExecutorID, slots int) { s.handle(executorAdded{id, slots}) }
-func (s *ScriptLoop) ExecutorLost(id ExecutorID, loss Loss)  { s.handle(executorLost{id, loss}) }
-func (s *ScriptLoop) TaskEnded(end *TaskEnd)                 { s.handle(end) }
+func (s *ScriptLoop) ExecutorAdded(e ExecutorInfo)               { s.handle(executorAdded{e}) }
+func (s *ScriptLoop) ExecutorLost(id ExecutorID, loss Loss)      { s.handle(executorLost{id, loss}) }
+func (s *ScriptLoop) BlocksLost(id ExecutorID, blocks []BlockID) { s.handle(blocksLost{id, blocks}) }
+func (s *ScriptLoop) MayCommit(TaskID) bool                      { return true }
+func (s *ScriptLoop) TaskEnded(end *TaskEnd)                     { s.handle(end) }
 
 // Forget drops blocks.
-func (s *ScriptLoop) Forget(d Drop) { s.handle(forget{d}) }
+func (s *ScriptLoop) Forget(d lineage.Drop) { s.handle(forget{d}) }
 
 // Close ends the loop.
 func (s *ScriptLoop) Close() { s.handle(closing{}) }
@@ -85,7 +87,7 @@ func (s *ScriptLoop) Available(id lineage.ShuffleID) (have, maps int) {
 // Idle reports whether the loop holds nothing of any job any more.
 func (s *ScriptLoop) Idle() bool {
 	l := s.l
-	return len(l.jobs)+len(l.stages)+len(l.waiting)+len(l.failed)+len(l.sets)+len(l.running)+len(l.deferred) == 0
+	return len(l.jobs)+len(l.stages)+len(l.waiting)+len(l.failed)+len(l.sets)+len(l.running) == 0 && l.deferred.Empty()
 }
 
 // Slots returns the free slots, in total and summed over executors.

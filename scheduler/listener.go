@@ -22,7 +22,7 @@ type Listener struct {
 	StageCompleted func(StageCompleted)
 	TaskStarted    func(TaskStarted)
 	TaskEnded      func(TaskEnded)
-	ExecutorAdded  func(id ExecutorID, slots int)
+	ExecutorAdded  func(e ExecutorInfo)
 	ExecutorLost   func(id ExecutorID, loss Loss)
 	// Dropped is told how many events were dropped since the last call, as soon as there is room.
 	Dropped func(events int)

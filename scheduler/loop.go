@@ -24,10 +24,10 @@ type loop struct {
 	failed    []*stage   // to be submitted at the next resubmit
 	sets      []*taskSet // live, by priority
 	running   map[TaskID]*attempt
-	executors []*executor     // in order of registration
-	free      int             // slots
-	turn      int             // executor to begin with when equally loaded ones are compared
-	deferred  []lineage.Scope // to be forgotten when no job uses them
+	executors []*executor  // in order of registration
+	free      int          // slots
+	turn      int          // executor to begin with when equally loaded ones are compared
+	deferred  lineage.Drop // to be forgotten when no job uses it
 	registry  *registry
 
 	backendErr error // set when the backend is gone
@@ -36,7 +36,7 @@ type loop struct {
 
 // An executor is one that is alive.
 type executor struct {
-	id   ExecutorID
+	ExecutorInfo
 	free int // slots
 }
 
@@ -67,16 +67,17 @@ type (
 		job        *job
 		err, cause error
 	}
-	executorAdded struct {
-		id    ExecutorID
-		slots int
+	executorAdded struct{ info ExecutorInfo }
+	blocksLost    struct {
+		id     ExecutorID
+		blocks []BlockID
 	}
 	executorLost struct {
 		id   ExecutorID
 		loss Loss
 	}
 	resubmit     struct{}
-	forget       struct{ drop Drop }
+	forget       struct{ drop lineage.Drop }
 	backendEnded struct{ err error }
 	closing      struct{}
 )
@@ -90,10 +91,15 @@ func (ev jobCanceled) apply(l *loop) {
 }
 
 func (end *TaskEnd) apply(l *loop)     { l.taskEnded(end) }
-func (ev executorAdded) apply(l *loop) { l.addExecutor(ev.id, ev.slots) }
-func (ev executorLost) apply(l *loop)  { l.loseExecutor(ev.id, ev.loss) }
-func (ev resubmit) apply(l *loop)      { l.resubmitFailed() }
-func (ev forget) apply(l *loop)        { l.forget(ev.drop) }
+func (ev executorAdded) apply(l *loop) { l.addExecutor(ev.info) }
+func (ev blocksLost) apply(l *loop) {
+	for _, id := range ev.blocks {
+		l.registry.unkeep(id, ev.id)
+	}
+}
+func (ev executorLost) apply(l *loop) { l.loseExecutor(ev.id, ev.loss) }
+func (ev resubmit) apply(l *loop)     { l.resubmitFailed() }
+func (ev forget) apply(l *loop)       { l.forget(ev.drop) }
 
 func (ev backendEnded) apply(l *loop) {
 	l.backendErr = ev.err

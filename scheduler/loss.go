@@ -83,7 +83,7 @@ func (l *loop) resubmitFailed() {
 
 func (l *loop) executor(id ExecutorID) *executor {
 	for _, ex := range l.executors {
-		if ex.id == id {
+		if ex.ID == id {
 			return ex
 		}
 	}
@@ -91,17 +91,19 @@ func (l *loop) executor(id ExecutorID) *executor {
 }
 
 // addExecutor takes in an executor. One that is known has started anew: what it held is lost.
-func (l *loop) addExecutor(id ExecutorID, slots int) {
+func (l *loop) addExecutor(info ExecutorInfo) {
+	id, slots := info.ID, max(info.Slots, 0)
+	info.Slots = slots
 	if l.executor(id) != nil {
 		l.loseExecutor(id, Loss{})
 	}
 	delete(l.registry.failed, id)
-	l.executors = append(l.executors, &executor{id: id, free: max(slots, 0)})
-	l.free += max(slots, 0)
+	l.executors = append(l.executors, &executor{ExecutorInfo: info, free: slots})
+	l.free += slots
 	l.opts.Logger.Info("executor added", keyExecutor, string(id), "slots", slots)
 	l.emit(func(li *Listener) {
 		if li.ExecutorAdded != nil {
-			li.ExecutorAdded(id, slots)
+			li.ExecutorAdded(info)
 		}
 	})
 }
@@ -150,29 +152,36 @@ func (l *loop) loseExecutor(id ExecutorID, loss Loss) {
 	}
 }
 
-// forget drops blocks everywhere. Scopes that active jobs use wait until these are over.
-func (l *loop) forget(d Drop) {
-	var now []lineage.Scope
+// forget drops blocks everywhere. Scopes and shuffles that active jobs use wait until these are over.
+func (l *loop) forget(d lineage.Drop) {
+	now := lineage.Drop{Nodes: d.Nodes, Broadcasts: d.Broadcasts}
 	for _, scope := range d.Scopes {
 		if l.inUse(scope) {
-			l.deferred = append(l.deferred, scope)
+			l.deferred.Scopes = append(l.deferred.Scopes, scope)
 		} else {
-			now = append(now, scope)
+			now.Scopes = append(now.Scopes, scope)
 		}
 	}
-	d.Scopes = now
-	if len(d.Scopes) == 0 && len(d.Nodes) == 0 {
+	for _, id := range d.Shuffles {
+		if l.stages[id] != nil {
+			l.deferred.Shuffles = append(l.deferred.Shuffles, id)
+		} else {
+			now.Shuffles = append(now.Shuffles, id)
+		}
+	}
+	if now.Empty() {
 		return
 	}
-	l.registry.drop(d)
+	l.registry.drop(now)
 	for _, a := range l.running {
 		if a.forget == nil {
-			a.forget = new(Drop)
+			a.forget = new(lineage.Drop)
 		}
-		a.forget.Scopes = append(a.forget.Scopes, d.Scopes...)
-		a.forget.Nodes = append(a.forget.Nodes, d.Nodes...)
+		a.forget.Scopes = append(a.forget.Scopes, now.Scopes...)
+		a.forget.Nodes = append(a.forget.Nodes, now.Nodes...)
+		a.forget.Shuffles = append(a.forget.Shuffles, now.Shuffles...)
 	}
-	l.backend.Drop(d)
+	l.backend.Drop(now)
 }
 
 // inUse reports whether an active job belongs to a scope or has a stage that does.
@@ -191,9 +200,9 @@ func (l *loop) inUse(scope lineage.Scope) bool {
 }
 
 func (l *loop) forgetDeferred() {
-	if len(l.deferred) > 0 {
-		d := Drop{Scopes: l.deferred}
-		l.deferred = nil
+	if !l.deferred.Empty() {
+		d := l.deferred
+		l.deferred = lineage.Drop{}
 		l.forget(d)
 	}
 }

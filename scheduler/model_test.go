@@ -168,7 +168,7 @@ func (w *world) add() {
 	w.added++
 	w.alive = append(w.alive, id)
 	w.held[id] = map[string]bool{}
-	w.loop.ExecutorAdded(id, 2)
+	w.loop.ExecutorAdded(scheduler.ExecutorInfo{ID: id, Slots: 2})
 }
 
 func (w *world) lose(i int) {
@@ -194,7 +194,7 @@ func (w *world) end(id scheduler.TaskID, err error) {
 			w.held[task.Executor][output(task.Shuffle.ID, task.Attempt.Partition)] = true
 		} else if task.Job.Final == lineage.Node(w.nodes[2]) {
 			id := scheduler.BlockID{Node: w.nodes[2].ID(), Part: task.Attempt.Partition}
-			report.Cached = []scheduler.BlockID{id}
+			report.Cached = []scheduler.CachedBlock{{BlockID: id, Executors: []scheduler.ExecutorID{task.Executor}}}
 			w.held[task.Executor][id.Node.String()+"."+fmt.Sprint(id.Part)] = true
 		}
 	}

@@ -125,7 +125,7 @@ func (l *loop) offerPreferred(set *taskSet) {
 func (l *loop) preferred(cached []CachedBlock) *executor {
 	for _, c := range cached {
 		for _, ex := range l.executors {
-			if ex.free > 0 && slices.Contains(c.Executors, ex.id) {
+			if ex.free > 0 && slices.Contains(c.Executors, ex.ID) {
 				return ex
 			}
 		}
@@ -161,12 +161,13 @@ func (l *loop) launch(set *taskSet, index int, ex *executor) {
 	a.task = Task{
 		ID: l.nextTask,
 		Attempt: lineage.Attempt{Job: first.id, Stage: st.id, StageAttempt: set.attempt,
-			Partition: st.partition(t.key), Number: t.launches},
-		Executor: ex.id,
-		Epoch:    l.registry.epoch,
-		Address:  Address{Job: first.id, Stage: st.id, Name: first.spec.Name, Scope: first.spec.Scope, Node: st.final.ID()},
-		Inputs:   set.inputs,
-		Cached:   t.cached,
+			Partition: st.partition(t.key), Number: t.launches, Task: int64(l.nextTask)},
+		Executor:   ex.ID,
+		Epoch:      l.registry.epoch,
+		Address:    Address{Job: first.id, Stage: st.id, Name: first.spec.Name, Scope: first.spec.Scope, Node: st.final.ID()},
+		Inputs:     set.inputs,
+		Cached:     t.cached,
+		Properties: first.spec.Properties,
 	}
 	if st.shuffle != nil {
 		a.task.Shuffle = st.shuffle

@@ -216,7 +216,7 @@ func (r *registry) kept(n lineage.Node) bool {
 }
 
 // drop forgets what d covers.
-func (r *registry) drop(d Drop) {
+func (r *registry) drop(d lineage.Drop) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, scope := range d.Scopes {
@@ -229,5 +229,9 @@ func (r *registry) drop(d Drop) {
 			r.cached--
 			r.close(node.Scope)
 		}
+	}
+	for _, id := range d.Shuffles {
+		delete(r.of(id.Node.Scope).shuffles, id)
+		r.close(id.Node.Scope)
 	}
 }

@@ -74,19 +74,12 @@ func (s *Scheduler) Run(ctx context.Context, job lineage.Job) error {
 	}
 }
 
-// Forget makes scheduler and executors drop all blocks of scopes: persisted partitions, and the
-// outputs of the shuffles that nodes of these scopes read. A scope that a running job still uses goes
-// when the job is over. A later job that needs what was dropped computes it again.
-func (s *Scheduler) Forget(scopes ...lineage.Scope) {
-	if len(scopes) > 0 {
-		s.inbox.post(forget{Drop{Scopes: slices.Clone(scopes)}})
-	}
-}
-
-// Unpersist makes scheduler and executors drop the persisted partitions of nodes.
-func (s *Scheduler) Unpersist(nodes ...lineage.NodeID) {
-	if len(nodes) > 0 {
-		s.inbox.post(forget{Drop{Nodes: slices.Clone(nodes)}})
+// Drop makes scheduler and executors forget blocks. A scope, node or shuffle that a running job still
+// uses goes when the job is over. A later job that needs what was dropped computes it again.
+func (s *Scheduler) Drop(d lineage.Drop) {
+	if !d.Empty() {
+		s.inbox.post(forget{lineage.Drop{Scopes: slices.Clone(d.Scopes), Nodes: slices.Clone(d.Nodes),
+			Shuffles: slices.Clone(d.Shuffles), Broadcasts: slices.Clone(d.Broadcasts)}})
 	}
 }
 
@@ -151,6 +144,8 @@ func canceled(ctx context.Context, id int, job *lineage.Job) error {
 // A sink posts a backend's reports to the loop.
 type sink struct{ inbox *inbox }
 
-func (s sink) ExecutorAdded(id ExecutorID, slots int) { s.inbox.post(executorAdded{id, slots}) }
-func (s sink) ExecutorLost(id ExecutorID, loss Loss)  { s.inbox.post(executorLost{id, loss}) }
-func (s sink) TaskEnded(end *TaskEnd)                 { s.inbox.post(end) }
+func (s sink) ExecutorAdded(e ExecutorInfo)               { s.inbox.post(executorAdded{e}) }
+func (s sink) ExecutorLost(id ExecutorID, loss Loss)      { s.inbox.post(executorLost{id, loss}) }
+func (s sink) TaskEnded(end *TaskEnd)                     { s.inbox.post(end) }
+func (s sink) BlocksLost(id ExecutorID, blocks []BlockID) { s.inbox.post(blocksLost{id, blocks}) }
+func (s sink) MayCommit(TaskID) bool                      { return true }

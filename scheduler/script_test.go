@@ -156,7 +156,7 @@ func (s *script) open(opts scheduler.Options) {
 			}
 			s.t.Errorf("task %d ended twice", e.Task)
 		},
-		ExecutorAdded: func(id scheduler.ExecutorID, slots int) { say("executor %s has %d slots", id, slots) },
+		ExecutorAdded: func(e scheduler.ExecutorInfo) { say("executor %s has %d slots", e.ID, e.Slots) },
 		ExecutorLost:  func(id scheduler.ExecutorID, loss scheduler.Loss) { say("executor %s lost", id) },
 	}}
 	s.loop = scheduler.NewScriptLoop(s.backend, opts)
@@ -196,7 +196,7 @@ func (s *script) do(f []string) {
 	case "node":
 		s.node(f)
 	case "executor":
-		s.loop.ExecutorAdded(scheduler.ExecutorID(f[1]), s.number(f[2]))
+		s.loop.ExecutorAdded(scheduler.ExecutorInfo{ID: scheduler.ExecutorID(f[1]), Slots: s.number(f[2])})
 	case "submit":
 		n := s.nodes[f[1]]
 		job, _ := schedulertest.Collect(n)
@@ -225,7 +225,10 @@ func (s *script) do(f []string) {
 	case "cached":
 		for _, task := range s.tasks(f[1], f[2:3], "") {
 			end := schedulertest.Success(task, []int64{})
-			end.Cached = []scheduler.BlockID{{Node: s.nodes[f[3]].ID(), Part: task.Attempt.Partition}}
+			end.Cached = []scheduler.CachedBlock{{
+				BlockID:   scheduler.BlockID{Node: s.nodes[f[3]].ID(), Part: task.Attempt.Partition},
+				Executors: []scheduler.ExecutorID{task.Executor},
+			}}
 			s.end(end)
 		}
 	case "fail":
@@ -255,9 +258,9 @@ func (s *script) do(f []string) {
 	case "cancel":
 		s.cancels[s.number(f[1])](context.Canceled)
 	case "forget":
-		s.loop.Forget(scheduler.Drop{Scopes: []lineage.Scope{{Batch: int64(s.number(f[1])), Stream: 1}}})
+		s.loop.Forget(lineage.Drop{Scopes: []lineage.Scope{{Batch: int64(s.number(f[1])), Stream: 1}}})
 	case "unpersist":
-		s.loop.Forget(scheduler.Drop{Nodes: []lineage.NodeID{s.nodes[f[1]].ID()}})
+		s.loop.Forget(lineage.Drop{Nodes: []lineage.NodeID{s.nodes[f[1]].ID()}})
 	case "close":
 		s.loop.Close()
 	case "backend":

@@ -145,5 +145,5 @@ type attempt struct {
 	index  int
 	killed bool
 	// forget collects what was dropped while the attempt ran, so that what it stores meanwhile goes too.
-	forget *Drop
+	forget *lineage.Drop
 }

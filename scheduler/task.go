@@ -16,6 +16,8 @@ type Task struct {
 	Inputs []Input
 	// Cached are the persisted partitions the task may read from other executors.
 	Cached []CachedBlock
+	// Properties are those of the job the task is launched for.
+	Properties lineage.Properties
 	// Job is the work of a result task, Shuffle that of a map task. Exactly one is set while the task
 	// is in the scheduler's process; neither crosses a process border.
 	Job     *lineage.Job     `msgpack:"-"`
@@ -43,7 +45,7 @@ type Input struct {
 }
 
 // A MapOutput is where one map task's buckets are and which of them hold rows. The zero MapOutput is
-// an output that is not there. Its Sizes do not cross a process border.
+// an output that is not there.
 type MapOutput struct {
 	Executor ExecutorID
 	MapStatus
@@ -51,10 +53,8 @@ type MapOutput struct {
 
 // A MapStatus says what a map task wrote.
 type MapStatus struct {
-	// Filled has the bits of the reducers whose bucket is not empty.
-	Filled Bits
-	// Sizes are the encoded sizes by reducer; nil where buckets are kept as they are.
-	Sizes []int64
+	// Sizes are the bytes of the buckets by reducer; nil: no bucket holds rows.
+	Sizes Sizes
 }
 
 // A CachedBlock is a persisted partition and the executors that hold it.
@@ -78,21 +78,11 @@ type TaskEnd struct {
 	ResultData []byte
 	// Status is set by a map task that succeeded.
 	Status MapStatus
-	// Cached are the persisted partitions the attempt stored, also if it failed later.
-	Cached []BlockID
-	Err    error
-}
-
-// Bits is a set of small numbers.
-type Bits []uint64
-
-// NewBits returns an empty set with room for [0, n).
-func NewBits(n int) Bits { return make(Bits, (n+63)/64) }
-
-// Set adds i, which must be in the range the set was made for.
-func (b Bits) Set(i int) { b[i/64] |= 1 << (i % 64) }
-
-// Has reports whether i is in the set; false for any i outside its range.
-func (b Bits) Has(i int) bool {
-	return i >= 0 && i/64 < len(b) && b[i/64]&(1<<(i%64)) != 0
+	// Cached are the persisted partitions the attempt stored, with the executors that hold them now, also
+	// if it failed later.
+	Cached []CachedBlock
+	// Updates are what a task that succeeded added to accumulators.
+	Updates []lineage.Update
+	Metrics lineage.Metrics
+	Err     error
 }

@@ -1,11 +1,11 @@
 package scheduler
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/leat-io/leat/lineage"
 )
 
 // EncodeTask returns a task's address and inputs as bytes. The job and shuffle it points to do not
@@ -29,21 +29,23 @@ func DecodeTask(data []byte) (*Task, error) {
 	return task, nil
 }
 
-// EncodeMsgpack writes where an output is and which buckets hold rows. The sizes stay with the
-// scheduler: no task reads them, there is one for each pair of map and reducer, and every task of a
-// stage carries all outputs it may read.
+// EncodeMsgpack writes where an output is and which buckets hold rows. How large they are no task
+// asks, there is a size for each pair of map and reducer, and every task of a stage carries all outputs
+// it may read.
 func (o MapOutput) EncodeMsgpack(e *msgpack.Encoder) error {
 	if err := e.EncodeString(string(o.Executor)); err != nil {
 		return err
 	}
-	filled := make([]byte, 0, 8*len(o.Filled))
-	for _, word := range o.Filled {
-		filled = binary.LittleEndian.AppendUint64(filled, word)
+	filled := make([]byte, (len(o.Sizes)+7)/8)
+	for i := range o.Sizes {
+		if o.Sizes.Has(i) {
+			filled[i/8] |= 1 << (i % 8)
+		}
 	}
 	return e.EncodeBytes(filled)
 }
 
-// DecodeMsgpack reads what EncodeMsgpack wrote.
+// DecodeMsgpack reads what EncodeMsgpack wrote: sizes are 1 where a bucket holds rows.
 func (o *MapOutput) DecodeMsgpack(d *msgpack.Decoder) error {
 	executor, err := d.DecodeString()
 	if err != nil {
@@ -53,12 +55,12 @@ func (o *MapOutput) DecodeMsgpack(d *msgpack.Decoder) error {
 	if err != nil {
 		return err
 	}
-	if len(filled)%8 != 0 {
-		return errors.New("filled buckets are not whole words")
-	}
 	*o = MapOutput{Executor: ExecutorID(executor)}
-	for ; len(filled) > 0; filled = filled[8:] {
-		o.Filled = append(o.Filled, binary.LittleEndian.Uint64(filled))
+	if len(filled) > 0 {
+		o.Sizes = make(Sizes, 8*len(filled))
+		for i := range o.Sizes {
+			o.Sizes[i] = filled[i/8] >> (i % 8) & 1
+		}
 	}
 	return nil
 }
@@ -69,16 +71,28 @@ type endWire struct {
 	HasResult  bool
 	ResultData []byte
 	Status     MapStatus
-	Cached     []BlockID
+	Cached     []CachedBlock
+	Updates    []updateWire
+	Metrics    lineage.Metrics
 	Failed     bool
 	Err        []byte
+}
+
+// updateWire is a lineage.Update without its live value.
+type updateWire struct {
+	ID   lineage.AccumulatorID
+	Name string
+	Data []byte
 }
 
 // EncodeTaskEnd returns a report as bytes. Only ResultData carries a result; Result is left behind.
 func EncodeTaskEnd(end *TaskEnd, codecs ...ErrorCodec) ([]byte, error) {
 	w := endWire{
 		Task: end.Task, HasResult: end.ResultData != nil, ResultData: end.ResultData,
-		Status: end.Status, Cached: end.Cached, Failed: end.Err != nil,
+		Status: end.Status, Cached: end.Cached, Metrics: end.Metrics, Failed: end.Err != nil,
+	}
+	for _, u := range end.Updates {
+		w.Updates = append(w.Updates, updateWire{ID: u.ID, Name: u.Name, Data: u.Data})
 	}
 	if end.Err != nil {
 		w.Err = EncodeError(end.Err, codecs...)
@@ -98,7 +112,10 @@ func DecodeTaskEnd(data []byte, codecs ...ErrorCodec) (*TaskEnd, error) {
 	if err := msgpack.Unmarshal(data, &w); err != nil {
 		return nil, &CodecError{Doing: "decode end of task", Err: err}
 	}
-	end := &TaskEnd{Task: w.Task, Status: w.Status, Cached: w.Cached}
+	end := &TaskEnd{Task: w.Task, Status: w.Status, Cached: w.Cached, Metrics: w.Metrics}
+	for _, u := range w.Updates {
+		end.Updates = append(end.Updates, lineage.Update{ID: u.ID, Name: u.Name, Data: u.Data})
+	}
 	if w.HasResult {
 		end.ResultData = w.ResultData
 		if end.ResultData == nil {

@@ -26,8 +26,8 @@ type Options struct {
 // It is called from the goroutines of tasks, also several at once, and may block until ctx is done.
 // What it returns is shared and must not be changed. An error means that the block cannot be had.
 type Peers interface {
-	Bucket(ctx context.Context, from scheduler.ExecutorID, id lineage.ShuffleID, mapPart, reduce int) (Held, error)
-	Persisted(ctx context.Context, from scheduler.ExecutorID, id scheduler.BlockID) (Held, error)
+	Bucket(ctx context.Context, from scheduler.ExecutorID, id lineage.ShuffleID, mapPart, reduce int) ([]Held, error)
+	Persisted(ctx context.Context, from scheduler.ExecutorID, id scheduler.BlockID) ([]Held, error)
 }
 
 // A Resolver finds the work that an address names. It is called from the goroutines of tasks, also
@@ -78,9 +78,15 @@ func (e *Executor) Run(ctx context.Context, task *scheduler.Task) *scheduler.Tas
 	if env.fetch != nil {
 		err = env.fetch
 	}
-	end.Cached = env.stored
+	for _, s := range env.scratch {
+		_ = s.Close() // what is left of it is only room taken
+	}
+	end.Cached, end.Metrics = env.stored, env.metrics
+	if err == nil {
+		err = e.updates(env, end)
+	}
 	if err != nil {
-		end.Result, end.ResultData, end.Status = nil, nil, scheduler.MapStatus{}
+		end.Result, end.ResultData, end.Status, end.Updates = nil, nil, scheduler.MapStatus{}, nil
 		end.Err = e.failure(task, work, err)
 	}
 	return end
@@ -124,38 +130,58 @@ func (e *Executor) attempt(ctx context.Context, env *env, work Work, end *schedu
 	return err
 }
 
+// updates adds to a report what the task has added to accumulators.
+func (e *Executor) updates(env *env, end *scheduler.TaskEnd) error {
+	for _, p := range env.parts {
+		u := lineage.Update{ID: p.of.ID, Name: p.of.Name, Value: p.value}
+		if e.opts.Isolate {
+			var err error
+			u.Value = nil
+			if u.Data, err = encode("accumulator", p.of.Codec, p.value); err != nil {
+				return err
+			}
+		}
+		end.Updates = append(end.Updates, u)
+	}
+	return nil
+}
+
 // write runs a map task and keeps its buckets.
 func (e *Executor) write(ctx context.Context, env *env, s *lineage.Shuffle) (scheduler.MapStatus, error) {
 	part := env.task.Attempt.Partition
-	blocks, err := s.Write(ctx, env, part)
-	if err != nil {
+	out := &buckets{shuffle: s, isolate: e.opts.Isolate, held: make([][]Held, s.NumReducers), sizes: make([]int64, s.NumReducers)}
+	if err := s.Write(ctx, env, part, out); err != nil {
 		return scheduler.MapStatus{}, err
 	}
-	if len(blocks) != s.NumReducers {
-		return scheduler.MapStatus{}, &scheduler.CodecError{Doing: fmt.Sprintf("write shuffle %s map %d", s.ID, part),
-			Err: fmt.Errorf("%d buckets for %d reducers", len(blocks), s.NumReducers)}
+	e.store.putBuckets(s.ID, part, out.held)
+	return scheduler.MapStatus{Sizes: scheduler.SizesOf(out.sizes)}, nil
+}
+
+// A buckets takes what one map task writes.
+type buckets struct {
+	shuffle *lineage.Shuffle
+	isolate bool
+	held    [][]Held
+	sizes   []int64
+}
+
+// Put keeps a block.
+func (o *buckets) Put(reduce int, b lineage.Block) error {
+	if reduce < 0 || reduce >= len(o.held) {
+		return &scheduler.CodecError{Doing: fmt.Sprintf("write shuffle %s", o.shuffle.ID),
+			Err: fmt.Errorf("bucket %d of %d", reduce, len(o.held))}
 	}
-	status := scheduler.MapStatus{Filled: scheduler.NewBits(s.NumReducers)}
-	keep := buckets{blocks: blocks}
-	if e.opts.Isolate {
-		status.Sizes = make([]int64, s.NumReducers)
-		keep = buckets{data: make([][]byte, len(blocks))}
+	h := Held{Block: b}
+	if o.isolate {
+		data, err := encode("bucket", o.shuffle.Codec, b)
+		if err != nil {
+			return err
+		}
+		h = Held{Data: data}
 	}
-	for r, b := range blocks {
-		if b == nil {
-			continue
-		}
-		status.Filled.Set(r)
-		if !e.opts.Isolate {
-			continue
-		}
-		if keep.data[r], err = encode("bucket", s.Codec, b); err != nil {
-			return scheduler.MapStatus{}, err
-		}
-		status.Sizes[r] = int64(len(keep.data[r]))
-	}
-	e.store.putBuckets(s.ID, part, keep)
-	return status, nil
+	o.held[reduce] = append(o.held[reduce], h)
+	o.sizes[reduce] += max(o.shuffle.Codec.Size(b), 1)
+	return nil
 }
 
 // failure says where an attempt failed. The methods of an error may be the program's, and panic: such an
@@ -194,16 +220,16 @@ func (e *Executor) failure(task *scheduler.Task, work Work, err error) (failure 
 }
 
 // Bucket returns a shuffle bucket this executor holds.
-func (e *Executor) Bucket(id lineage.ShuffleID, mapPart, reduce int) (Held, bool) {
+func (e *Executor) Bucket(id lineage.ShuffleID, mapPart, reduce int) ([]Held, bool) {
 	return e.store.bucket(id, mapPart, reduce)
 }
 
 // Persisted returns a persisted partition this executor holds. One that is being computed is not
 // there yet.
-func (e *Executor) Persisted(id scheduler.BlockID) (Held, bool) { return e.store.peek(id) }
+func (e *Executor) Persisted(id scheduler.BlockID) ([]Held, bool) { return e.store.peek(id) }
 
 // Drop forgets blocks.
-func (e *Executor) Drop(d scheduler.Drop) { e.store.drop(d) }
+func (e *Executor) Drop(d lineage.Drop) { e.store.drop(d) }
 
 // Clear forgets all blocks.
 func (e *Executor) Clear() { e.store.clear() }

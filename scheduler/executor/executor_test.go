@@ -31,13 +31,29 @@ func task(part int, f func(ctx context.Context, env lineage.Env) (lineage.Block,
 
 var (
 	node = lineage.NodeID{Ordinal: 5}
-	kept = lineage.Persistence{Codec: schedulertest.Codec{}}
+	kept = lineage.Persistence{Level: lineage.StorageLevel{Memory: true, Deserialized: true}, Codec: schedulertest.Codec{}}
 )
 
 func ask(compute func() (lineage.Block, error)) *scheduler.Task {
 	return task(0, func(ctx context.Context, env lineage.Env) (lineage.Block, error) {
-		return env.Persisted(ctx, node, 3, kept, compute)
+		return persisted(ctx, env, compute)
 	})
+}
+
+// persisted reads partition 3 of node, which is one block that compute makes.
+func persisted(ctx context.Context, env lineage.Env, compute func() (lineage.Block, error)) (lineage.Block, error) {
+	var got lineage.Block
+	err := env.Persisted(ctx, node, 3, kept, func(put func(lineage.Block) error) error {
+		b, err := compute()
+		if err != nil {
+			return err
+		}
+		return put(b)
+	}, func(b lineage.Block) error {
+		got = b
+		return nil
+	})
+	return got, err
 }
 
 func TestPersisted(t *testing.T) {
@@ -169,7 +185,7 @@ func testPersisted(t *testing.T, isolate bool) {
 	t.Run("what_a_failing_task_stored_stays", func(t *testing.T) {
 		e := executor.New(executor.Options{ID: "a", Isolate: isolate})
 		end := e.Run(t.Context(), task(0, func(ctx context.Context, env lineage.Env) (lineage.Block, error) {
-			if _, err := env.Persisted(ctx, node, 3, kept, func() (lineage.Block, error) { return rows, nil }); err != nil {
+			if _, err := persisted(ctx, env, func() (lineage.Block, error) { return rows, nil }); err != nil {
 				t.Error(err)
 			}
 			return nil, errors.New("later")
@@ -181,7 +197,7 @@ func testPersisted(t *testing.T, isolate bool) {
 	t.Run("a_drop_while_computing_is_obeyed", func(t *testing.T) {
 		e := executor.New(executor.Options{ID: "a", Isolate: isolate})
 		end := e.Run(t.Context(), ask(func() (lineage.Block, error) {
-			e.Drop(scheduler.Drop{Nodes: []lineage.NodeID{node}})
+			e.Drop(lineage.Drop{Nodes: []lineage.NodeID{node}})
 			return rows, nil
 		}))
 		if diff := cmp.Diff(result(t, end), rows); diff != "" {
@@ -196,7 +212,7 @@ func testPersisted(t *testing.T, isolate bool) {
 func TestIsolatedReadersGetTheirOwnCopy(t *testing.T) {
 	e := executor.New(executor.Options{ID: "a", Isolate: true})
 	spoil := task(0, func(ctx context.Context, env lineage.Env) (lineage.Block, error) {
-		b, err := env.Persisted(ctx, node, 3, kept, func() (lineage.Block, error) { return []int64{1}, nil })
+		b, err := persisted(ctx, env, func() (lineage.Block, error) { return []int64{1}, nil })
 		if err != nil {
 			return nil, err
 		}
@@ -217,20 +233,20 @@ func TestIsolatedReadersGetTheirOwnCopy(t *testing.T) {
 // peers are executors by name.
 type peers map[scheduler.ExecutorID]*executor.Executor
 
-func (p peers) Bucket(_ context.Context, from scheduler.ExecutorID, id lineage.ShuffleID, m, r int) (executor.Held, error) {
+func (p peers) Bucket(_ context.Context, from scheduler.ExecutorID, id lineage.ShuffleID, m, r int) ([]executor.Held, error) {
 	if e := p[from]; e != nil {
 		if h, ok := e.Bucket(id, m, r); ok {
 			return h, nil
 		}
 	}
-	return executor.Held{}, errors.New("not there")
+	return nil, errors.New("not there")
 }
 
-func (p peers) Persisted(_ context.Context, from scheduler.ExecutorID, id scheduler.BlockID) (executor.Held, error) {
+func (p peers) Persisted(_ context.Context, from scheduler.ExecutorID, id scheduler.BlockID) ([]executor.Held, error) {
 	if e := p[from]; e != nil {
 		if h, ok := e.Persisted(id); ok {
 			return h, nil
 		}
 	}
-	return executor.Held{}, errors.New("not there")
+	return nil, errors.New("not there")
 }

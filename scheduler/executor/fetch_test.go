@@ -41,8 +41,8 @@ func newShuffled(t *testing.T, isolate bool) *shuffled {
 		if end.Err != nil {
 			t.Fatal(end.Err)
 		}
-		if isolate != (end.Status.Sizes != nil) {
-			t.Errorf("sizes %v with isolate=%t", end.Status.Sizes, isolate)
+		if got := end.Status.Sizes; !got.Has(0) || got.Has(1) != (p != 1) {
+			t.Errorf("map %d: sizes %v", p, got)
 		}
 		s.input.Maps = append(s.input.Maps, scheduler.MapOutput{Executor: e.ID(), MapStatus: end.Status})
 	}
@@ -182,13 +182,13 @@ func (refusing) Decode([]byte) (lineage.Block, error) { return nil, errDamaged }
 func TestMapTask(t *testing.T) {
 	g := new(schedulertest.Graph)
 	shuffle := *g.Shuffle("final", g.Source("source", 1, nil), 2).ShuffleOf()
-	shuffle.Write = func(context.Context, lineage.Env, int) ([]lineage.Block, error) {
-		return make([]lineage.Block, 3), nil
+	shuffle.Write = func(_ context.Context, _ lineage.Env, _ int, out lineage.Buckets) error {
+		return out.Put(2, lineage.Block([]int64{1}))
 	}
 	e := executor.New(executor.Options{ID: "a"})
 	end := e.Run(t.Context(), &scheduler.Task{Shuffle: &shuffle})
 	if end.Err == nil || scheduler.Retryable(end.Err) {
-		t.Errorf("3 buckets for 2 reducers: got %v, want a permanent error", end.Err)
+		t.Errorf("bucket 2 of 2 reducers: got %v, want a permanent error", end.Err)
 	}
 	if maps, _ := e.Blocks(); maps != 0 {
 		t.Error("buckets of a failed task were kept")
@@ -197,15 +197,15 @@ func TestMapTask(t *testing.T) {
 
 func TestDrop(t *testing.T) {
 	s := newShuffled(t, false)
-	s.a.Drop(scheduler.Drop{Scopes: []lineage.Scope{{Batch: 1}}})
+	s.a.Drop(lineage.Drop{Scopes: []lineage.Scope{{Batch: 1}}})
 	if maps, _ := s.a.Blocks(); maps != 2 {
 		t.Errorf("%d outputs left, want 2: another scope was dropped", maps)
 	}
-	s.a.Drop(scheduler.Drop{Nodes: []lineage.NodeID{s.shuffle.ID.Node}})
+	s.a.Drop(lineage.Drop{Nodes: []lineage.NodeID{s.shuffle.ID.Node}})
 	if maps, _ := s.a.Blocks(); maps != 2 {
 		t.Errorf("%d outputs left, want 2: only persisted partitions were to go", maps)
 	}
-	s.a.Drop(scheduler.Drop{Scopes: []lineage.Scope{{}}})
+	s.a.Drop(lineage.Drop{Scopes: []lineage.Scope{{}}})
 	if maps, _ := s.a.Blocks(); maps != 0 {
 		t.Errorf("%d outputs left, want none", maps)
 	}

@@ -22,20 +22,14 @@ type store struct {
 
 // A blocks is what is held of one scope.
 type blocks struct {
-	shuffles  map[lineage.ShuffleID]map[int]buckets
+	shuffles  map[lineage.ShuffleID]map[int][][]Held
 	persisted map[scheduler.BlockID]*entry
-}
-
-// A buckets is the output of one map task by reducer, in one of the two forms.
-type buckets struct {
-	blocks []lineage.Block
-	data   [][]byte
 }
 
 // An entry is a persisted partition, or the lock of the task that is making it.
 type entry struct {
 	ready chan struct{} // closed when the maker is done, with or without success
-	held  Held
+	held  []Held
 	ok    bool // set before ready is closed, under mu
 }
 
@@ -55,7 +49,7 @@ func (s *store) of(scope lineage.Scope) *blocks {
 func (s *store) open(scope lineage.Scope) *blocks {
 	b := s.scopes[scope]
 	if b == nil {
-		b = &blocks{shuffles: map[lineage.ShuffleID]map[int]buckets{}, persisted: map[scheduler.BlockID]*entry{}}
+		b = &blocks{shuffles: map[lineage.ShuffleID]map[int][][]Held{}, persisted: map[scheduler.BlockID]*entry{}}
 		s.scopes[scope] = b
 	}
 	return b
@@ -63,31 +57,26 @@ func (s *store) open(scope lineage.Scope) *blocks {
 
 // putBuckets keeps the output of a map task, slice and all. Every attempt of it writes the same, so
 // the last wins.
-func (s *store) putBuckets(id lineage.ShuffleID, mapPart int, b buckets) {
+func (s *store) putBuckets(id lineage.ShuffleID, mapPart int, b [][]Held) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	in := s.open(id.Node.Scope)
 	maps := in.shuffles[id]
 	if maps == nil {
-		maps = map[int]buckets{}
+		maps = map[int][][]Held{}
 		in.shuffles[id] = maps
 	}
 	maps[mapPart] = b
 }
 
-func (s *store) bucket(id lineage.ShuffleID, mapPart, reduce int) (Held, bool) {
+func (s *store) bucket(id lineage.ShuffleID, mapPart, reduce int) ([]Held, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b, ok := s.of(id.Node.Scope).shuffles[id][mapPart]
-	switch {
-	case !ok || reduce < 0:
-		return Held{}, false
-	case reduce < len(b.blocks):
-		return Held{Block: b.blocks[reduce]}, true
-	case reduce < len(b.data):
-		return Held{Data: b.data[reduce]}, true
+	if !ok || reduce < 0 || reduce >= len(b) {
+		return nil, false
 	}
-	return Held{}, false
+	return b[reduce], true
 }
 
 // claim returns the entry for id and whether the caller is to make it.
@@ -105,7 +94,7 @@ func (s *store) claim(id scheduler.BlockID) (*entry, bool) {
 
 // settle ends a claim: with a block to keep, or without, so that the next one who asks makes it. A
 // claim that was dropped meanwhile is given to those who wait for it and not kept.
-func (s *store) settle(id scheduler.BlockID, e *entry, held Held, ok bool) (kept bool) {
+func (s *store) settle(id scheduler.BlockID, e *entry, held []Held, ok bool) (kept bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e.held, e.ok = held, ok
@@ -118,16 +107,16 @@ func (s *store) settle(id scheduler.BlockID, e *entry, held Held, ok bool) (kept
 	return kept && ok
 }
 
-func (s *store) peek(id scheduler.BlockID) (Held, bool) {
+func (s *store) peek(id scheduler.BlockID) ([]Held, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.of(id.Node.Scope).persisted[id]; e != nil && e.ok {
 		return e.held, true
 	}
-	return Held{}, false
+	return nil, false
 }
 
-func (s *store) drop(d scheduler.Drop) {
+func (s *store) drop(d lineage.Drop) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, scope := range d.Scopes {
@@ -140,6 +129,9 @@ func (s *store) drop(d scheduler.Drop) {
 				delete(held, id)
 			}
 		}
+	}
+	for _, id := range d.Shuffles {
+		delete(s.of(id.Node.Scope).shuffles, id)
 	}
 }
 

@@ -59,7 +59,7 @@ func BenchmarkEmptyShuffle(b *testing.B) {
 				if err := s.Run(b.Context(), job); err != nil {
 					b.Fatal(err)
 				}
-				s.Forget(g.Scope)
+				s.Drop(lineage.Drop{Scopes: []lineage.Scope{g.Scope}})
 			}
 			perJob(b, 2*tasks)
 		})

@@ -23,7 +23,7 @@ func TestClose(t *testing.T) {
 		if err := s.Run(t.Context(), emptyJob(1)); !errors.Is(err, scheduler.ErrClosed) {
 			t.Errorf("got %v, want ErrClosed", err)
 		}
-		s.Forget(lineage.Scope{Batch: 1})
+		s.Drop(lineage.Drop{Scopes: []lineage.Scope{lineage.Scope{Batch: 1}}})
 	})
 	t.Run("fails_running_jobs_and_cancels_their_tasks", func(t *testing.T) {
 		s := scheduler.New(local.New(local.Options{}), scheduler.Options{})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/leat-io/leat/lineage"
 	"github.com/leat-io/leat/scheduler"
 	"github.com/leat-io/leat/scheduler/executor"
 )
@@ -112,7 +113,7 @@ func (c *Cluster) add() scheduler.ExecutorID {
 	for range c.opts.Slots {
 		c.workers.Go(func() { c.serve(n) })
 	}
-	c.sink.ExecutorAdded(id, c.opts.Slots)
+	c.sink.ExecutorAdded(scheduler.ExecutorInfo{ID: id, Host: string(id), Slots: c.opts.Slots})
 	return id
 }
 
@@ -161,7 +162,7 @@ func (c *Cluster) Blocks() (mapOutputs, persisted int) {
 }
 
 // Drop makes all executors forget blocks.
-func (c *Cluster) Drop(d scheduler.Drop) {
+func (c *Cluster) Drop(d lineage.Drop) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, n := range c.nodes {

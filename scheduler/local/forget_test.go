@@ -30,7 +30,7 @@ func TestForgottenBatchesLeaveNothing(t *testing.T) {
 				}
 			}
 			if batch > 1 {
-				s.Forget(lineage.Scope{Batch: batch - 1, Stream: 1})
+				s.Drop(lineage.Drop{Scopes: []lineage.Scope{lineage.Scope{Batch: batch - 1, Stream: 1}}})
 			}
 		}
 		check := func(wantOutputs, wantPersisted int) {
@@ -44,9 +44,9 @@ func TestForgottenBatchesLeaveNothing(t *testing.T) {
 			}
 		}
 		check(4+2+2, 2) // of the last batch: sources and the state before, the reset; the state
-		s.Unpersist(last.ID())
+		s.Drop(lineage.Drop{Nodes: []lineage.NodeID{last.ID()}})
 		check(4+2+2, 0)
-		s.Forget(lineage.Scope{Batch: 50, Stream: 1})
+		s.Drop(lineage.Drop{Scopes: []lineage.Scope{lineage.Scope{Batch: 50, Stream: 1}}})
 		check(0, 0)
 	})
 }

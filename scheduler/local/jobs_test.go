@@ -82,7 +82,7 @@ func TestKillMidStageRerunsOnlyWhatWasLost(t *testing.T) {
 		count := newTally()
 		added := make(chan scheduler.ExecutorID, 2)
 		s := scheduler.New(cluster, scheduler.Options{Listeners: []scheduler.Listener{count.listener(),
-			{ExecutorAdded: func(id scheduler.ExecutorID, slots int) { added <- id }}}})
+			{ExecutorAdded: func(e scheduler.ExecutorInfo) { added <- e.ID }}}})
 		defer s.Close()
 		if err := s.Run(t.Context(), emptyJob(1)); err != nil {
 			t.Fatal(err)

@@ -14,26 +14,26 @@ type peers struct{ cluster *Cluster }
 
 var errNotHeld = errors.New("the executor does not hold it")
 
-func (p peers) Bucket(ctx context.Context, from scheduler.ExecutorID, id lineage.ShuffleID, mapPart, reduce int) (executor.Held, error) {
+func (p peers) Bucket(ctx context.Context, from scheduler.ExecutorID, id lineage.ShuffleID, mapPart, reduce int) ([]executor.Held, error) {
 	n, err := p.cluster.node(from)
 	if err != nil {
-		return executor.Held{}, err
+		return nil, err
 	}
 	held, ok := n.Bucket(id, mapPart, reduce)
 	if !ok {
-		return executor.Held{}, errNotHeld
+		return nil, errNotHeld
 	}
 	return held, nil
 }
 
-func (p peers) Persisted(ctx context.Context, from scheduler.ExecutorID, id scheduler.BlockID) (executor.Held, error) {
+func (p peers) Persisted(ctx context.Context, from scheduler.ExecutorID, id scheduler.BlockID) ([]executor.Held, error) {
 	n, err := p.cluster.node(from)
 	if err != nil {
-		return executor.Held{}, err
+		return nil, err
 	}
 	held, ok := n.Persisted(id)
 	if !ok {
-		return executor.Held{}, errNotHeld
+		return nil, errNotHeld
 	}
 	return held, nil
 }

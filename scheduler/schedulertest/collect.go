@@ -89,3 +89,9 @@ func (Codec) Decode(data []byte) (lineage.Block, error) {
 	}
 	return rows, nil
 }
+
+// Size returns eight bytes a row.
+func (Codec) Size(b lineage.Block) int64 {
+	rows, _ := b.([]int64)
+	return 8 * int64(len(rows))
+}

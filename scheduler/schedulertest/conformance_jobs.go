@@ -130,10 +130,10 @@ func testDrop(t *testing.T, factory func(executors, slots int) Cluster) {
 	}
 	run(2)
 	run(2)
-	s.Unpersist(src.ID())
+	s.Drop(lineage.Drop{Nodes: []lineage.NodeID{src.ID()}})
 	run(4)
-	s.Forget(lineage.Scope{Batch: 1000, Stream: 2})
+	s.Drop(lineage.Drop{Scopes: []lineage.Scope{lineage.Scope{Batch: 1000, Stream: 2}}})
 	run(4)
-	s.Forget(g.Scope)
+	s.Drop(lineage.Drop{Scopes: []lineage.Scope{g.Scope}})
 	run(6)
 }

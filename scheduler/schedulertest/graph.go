@@ -65,14 +65,19 @@ func (n *Node) Rows(ctx context.Context, env lineage.Env, part int) ([]int64, er
 	if !n.persist {
 		return compute()
 	}
-	b, err := env.Persisted(ctx, n.id, part, lineage.Persistence{Codec: Codec{}}, func() (lineage.Block, error) {
+	var rows []int64
+	p := lineage.Persistence{Level: lineage.StorageLevel{Memory: true, Deserialized: true}, Codec: Codec{}}
+	err := env.Persisted(ctx, n.id, part, p, func(put func(lineage.Block) error) error {
 		rows, err := compute()
-		return rows, err
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		return put(rows)
+	}, func(b lineage.Block) error {
+		rows = append(rows, b.([]int64)...)
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return b.([]int64), nil
+	return rows, err
 }
 
 func (g *Graph) node(name string, parts int, deps ...lineage.Dep) *Node {
@@ -122,23 +127,25 @@ func (g *Graph) Union(name string, a, b *Node) *Node {
 func (g *Graph) Shuffle(name string, parent *Node, reducers int) *Node {
 	n := g.node(name, reducers)
 	s := &lineage.Shuffle{ID: lineage.ShuffleID{Node: n.id}, Parent: parent, NumReducers: reducers, Codec: Codec{}}
-	s.Write = func(ctx context.Context, env lineage.Env, part int) ([]lineage.Block, error) {
+	s.Write = func(ctx context.Context, env lineage.Env, part int, out lineage.Buckets) error {
 		rows, err := parent.Rows(ctx, env, part)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		buckets := make([][]int64, reducers)
 		for _, row := range rows {
 			r := (row%int64(reducers) + int64(reducers)) % int64(reducers)
 			buckets[r] = append(buckets[r], row)
 		}
-		blocks := make([]lineage.Block, reducers)
 		for r, b := range buckets {
-			if len(b) > 0 {
-				blocks[r] = b
+			if len(b) == 0 {
+				continue
+			}
+			if err := out.Put(r, b); err != nil {
+				return err
 			}
 		}
-		return blocks, nil
+		return nil
 	}
 	n.deps = []lineage.Dep{{Parent: parent, Shuffle: s}}
 	n.compute = func(ctx context.Context, env lineage.Env, part int) ([]int64, error) {

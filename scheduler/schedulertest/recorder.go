@@ -16,9 +16,11 @@ type recorder struct {
 	ends  chan *scheduler.TaskEnd
 }
 
-func (r *recorder) ExecutorAdded(id scheduler.ExecutorID, slots int)          { r.added <- id }
+func (r *recorder) ExecutorAdded(e scheduler.ExecutorInfo)                    { r.added <- e.ID }
 func (r *recorder) ExecutorLost(id scheduler.ExecutorID, loss scheduler.Loss) { r.lost <- id }
 func (r *recorder) TaskEnded(end *scheduler.TaskEnd)                          { r.ends <- end }
+func (r *recorder) BlocksLost(scheduler.ExecutorID, []scheduler.BlockID)      {}
+func (r *recorder) MayCommit(scheduler.TaskID) bool                           { return true }
 
 // serve runs a cluster and returns its sink and a function that stops it and waits.
 func serve(t *testing.T, c Cluster) (*recorder, func()) {

@@ -17,7 +17,7 @@ type Scripted struct {
 	early    []func(scheduler.Sink) // reports from before Run
 	launched []*scheduler.Task
 	canceled []scheduler.TaskID
-	dropped  []scheduler.Drop
+	dropped  []lineage.Drop
 	changed  chan struct{} // closed and replaced at every change
 }
 
@@ -47,7 +47,7 @@ func (s *Scripted) Cancel(id scheduler.TaskID) {
 }
 
 // Drop records what was dropped.
-func (s *Scripted) Drop(d scheduler.Drop) {
+func (s *Scripted) Drop(d lineage.Drop) {
 	s.change(func() { s.dropped = append(s.dropped, d) })
 }
 
@@ -73,7 +73,9 @@ func (s *Scripted) report(f func(scheduler.Sink)) {
 
 // Add reports a new executor.
 func (s *Scripted) Add(id scheduler.ExecutorID, slots int) {
-	s.report(func(sink scheduler.Sink) { sink.ExecutorAdded(id, slots) })
+	s.report(func(sink scheduler.Sink) {
+		sink.ExecutorAdded(scheduler.ExecutorInfo{ID: id, Host: string(id), Slots: slots})
+	})
 }
 
 // Lose reports an executor's loss.
@@ -99,10 +101,11 @@ func (s *Scripted) Fail(task *scheduler.Task, err error) {
 func Success(task *scheduler.Task, result lineage.Block) *scheduler.TaskEnd {
 	end := &scheduler.TaskEnd{Task: task.ID, Result: result}
 	if s := task.Shuffle; s != nil {
-		end.Status.Filled = scheduler.NewBits(s.NumReducers)
-		for r := range s.NumReducers {
-			end.Status.Filled.Set(r)
+		sizes := make([]int64, s.NumReducers)
+		for r := range sizes {
+			sizes[r] = 1
 		}
+		end.Status.Sizes = scheduler.SizesOf(sizes)
 	}
 	return end
 }
@@ -122,7 +125,7 @@ func (s *Scripted) Canceled() []scheduler.TaskID {
 }
 
 // Dropped returns what was dropped so far, in order.
-func (s *Scripted) Dropped() []scheduler.Drop {
+func (s *Scripted) Dropped() []lineage.Drop {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.dropped)
