@@ -10,32 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 
+	"github.com/leat-io/leat/examples/internal/exampletest"
 	"github.com/leat-io/leat/streamingcontext"
 )
-
-// play runs the example inside a bubble, where time passes only while all wait: the same input
-// gives the same bytes.
-func play(t *testing.T, stdin string, args ...string) string {
-	t.Helper()
-	var out bytes.Buffer
-	synctest.Test(t, func(t *testing.T) {
-		if err := run(context.Background(), args, strings.NewReader(stdin), &out, streamingcontext.SystemClock{}); err != nil {
-			t.Fatal(err)
-		}
-	})
-	return out.String()
-}
-
-func write(t *testing.T, name string, data []byte) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 func TestOnce(t *testing.T) {
 	var zipped bytes.Buffer
@@ -56,8 +34,8 @@ func TestOnce(t *testing.T) {
 		{"gzip", "in.gz", zipped.String(), "b\t2\na\t1\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			path := write(t, test.file, []byte(test.data))
-			if got := play(t, "", "-in", path, "-once", "-top", "0"); got != test.want {
+			path := exampletest.Write(t, test.file, test.data)
+			if got := exampletest.Play(t, run, "", "-in", path, "-once", "-top", "0"); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
@@ -69,19 +47,19 @@ func TestOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got, want := play(t, "", "-in", filepath.Join(dir, "*.txt"), "-once"), "w\t3\n"; got != want {
+		if got, want := exampletest.Play(t, run, "", "-in", filepath.Join(dir, "*.txt"), "-once"), "w\t3\n"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})
 	t.Run("top", func(t *testing.T) {
-		path := write(t, "in", []byte("a b b c c c"))
-		if got, want := play(t, "", "-in", path, "-once", "-top", "2"), "c\t3\nb\t2\n"; got != want {
+		path := exampletest.Write(t, "in", "a b b c c c")
+		if got, want := exampletest.Play(t, run, "", "-in", path, "-once", "-top", "2"), "c\t3\nb\t2\n"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})
 	t.Run("a long line", func(t *testing.T) {
-		path := write(t, "in", []byte(strings.Repeat("word ", 1<<20)))
-		if got, want := play(t, "", "-in", path, "-once"), "word\t1048576\n"; got != want {
+		path := exampletest.Write(t, "in", strings.Repeat("word ", 1<<20))
+		if got, want := exampletest.Play(t, run, "", "-in", path, "-once"), "word\t1048576\n"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})
@@ -101,9 +79,9 @@ func TestStreamPrintsTheSameBytesEveryTime(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&text, "w%d w%d x\n", i%7, i%13)
 	}
-	path := write(t, "in", []byte(text.String()))
-	first := play(t, "", "-in", path, "-top", "3")
-	if second := play(t, "", "-in", path, "-top", "3"); first != second {
+	path := exampletest.Write(t, "in", text.String())
+	first := exampletest.Play(t, run, "", "-in", path, "-top", "3")
+	if second := exampletest.Play(t, run, "", "-in", path, "-top", "3"); first != second {
 		t.Errorf("two runs differ:\n%s\n%s", first, second)
 	}
 	if want := "totals after 12 batches: 14 different words\nx\t2000\nw0\t440\nw1\t440\n"; !strings.HasSuffix(first, want) {
@@ -115,7 +93,7 @@ func TestStreamPrintsTheSameBytesEveryTime(t *testing.T) {
 }
 
 func TestStandardInput(t *testing.T) {
-	got := play(t, "b a\nb", "-in", "-", "-top", "0")
+	got := exampletest.Play(t, run, "b a\nb", "-in", "-", "-top", "0")
 	if want := "totals after 1 batches: 2 different words\nb\t2\na\t1\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want the end %q", got, want)
 	}

@@ -72,15 +72,15 @@ func (t *Table) Show(b Batch) error {
 // Top returns the n highest counts, highest first, ties by word; all where n is 0. It may reorder counts.
 func Top(counts []Count, n int) []Count {
 	if n == 0 || n >= len(counts) {
-		slices.SortFunc(counts, compare)
+		slices.SortFunc(counts, Compare)
 		return counts
 	}
 	// The table is small and most words are not in it, so one comparison a word is the usual case.
 	top := append([]Count(nil), counts[:n]...)
-	slices.SortFunc(top, compare)
+	slices.SortFunc(top, Compare)
 	for _, c := range counts[n:] {
-		if compare(c, top[n-1]) < 0 {
-			at, _ := slices.BinarySearchFunc(top, c, compare)
+		if Compare(c, top[n-1]) < 0 {
+			at, _ := slices.BinarySearchFunc(top, c, Compare)
 			copy(top[at+1:], top[at:n-1])
 			top[at] = c
 		}
@@ -88,8 +88,8 @@ func Top(counts []Count, n int) []Count {
 	return top
 }
 
-// compare orders the highest count first, ties by word.
-func compare(a, b Count) int {
+// Compare orders the highest count first, ties by word.
+func Compare(a, b Count) int {
 	return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.Key, b.Key))
 }
 
