@@ -1,7 +1,9 @@
 package rdd
 
 import (
+	"compress/gzip"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -93,6 +95,11 @@ func allSentinels() []namedError {
 		namedError{"fs.ErrPermission", fs.ErrPermission},
 		namedError{"fs.ErrClosed", fs.ErrClosed},
 		namedError{"errors.ErrUnsupported", errors.ErrUnsupported},
+		namedError{"csv.ErrBareQuote", csv.ErrBareQuote},
+		namedError{"csv.ErrQuote", csv.ErrQuote},
+		namedError{"csv.ErrFieldCount", csv.ErrFieldCount},
+		namedError{"gzip.ErrChecksum", gzip.ErrChecksum},
+		namedError{"gzip.ErrHeader", gzip.ErrHeader},
 	)
 }
 
@@ -123,6 +130,10 @@ func wireOf(err error, depth int) (errorWire, bool) {
 		return errorWire{Kind: "panic", Text: e.Value}, true
 	case *BuildError:
 		return errorWire{Kind: "build", Name: e.Op, Site: e.Site, Inner: encodeInner(depth, e.Err)}, true
+	case *FileError:
+		return errorWire{Kind: "file", Name: e.Path, Batch: e.Line, Offset: e.Offset, Inner: encodeInner(depth, e.Err)}, true
+	case *DecodeError:
+		return errorWire{Kind: "decode", Name: e.Path, Partition: e.Partition, Batch: e.Line, Offset: e.Offset, Inner: encodeInner(depth, e.Err)}, true
 	case *keyed.KeyTypeError:
 		return errorWire{Kind: "key", Name: e.Type, Site: e.Path, Text: e.Reason}, true
 	case *keyed.PartitionError:
@@ -207,6 +218,10 @@ func decodeError(data []byte, depth int) error {
 		return &PanicError{Value: w.Text}
 	case "build":
 		return &BuildError{Op: w.Name, Site: w.Site, Err: cause}
+	case "file":
+		return &FileError{Path: w.Name, Line: w.Batch, Offset: w.Offset, Err: cause}
+	case "decode":
+		return &DecodeError{Path: w.Name, Partition: w.Partition, Line: w.Batch, Offset: w.Offset, Err: cause}
 	case "key":
 		return &keyed.KeyTypeError{Type: w.Name, Path: w.Site, Reason: w.Text}
 	case "partition":

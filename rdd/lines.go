@@ -2,8 +2,6 @@ package rdd
 
 import (
 	"bytes"
-	"compress/gzip"
-	"errors"
 	"io"
 	"strings"
 	"unsafe"
@@ -21,6 +19,12 @@ type lineReader struct {
 	limit int64
 	// skipFirst leaves out what comes before the first line end.
 	skipFirst bool
+	// base is where src begins in the file.
+	base int64
+	// track asks for starts.
+	track bool
+	// starts are the places in the file of the lines that the last call of next appended.
+	starts []int64
 
 	buf     []byte // unread text
 	at      int64  // offset in src of buf[0]
@@ -34,6 +38,7 @@ type lineReader struct {
 // next appends up to a chunk of lines and returns io.EOF, possibly together with lines, at the
 // end. The lines of one call come from one buffer.
 func (r *lineReader) next(lines []string) ([]string, error) {
+	r.starts = r.starts[:0]
 	for len(lines) < chunkSize {
 		if r.noCR && !r.skipFirst && !r.lastCR {
 			lines = r.plainLines(lines)
@@ -57,7 +62,7 @@ func (r *lineReader) next(lines []string) ([]string, error) {
 			if r.skipFirst {
 				r.skipFirst = false
 			} else {
-				lines = append(lines, r.text[:end])
+				lines = r.line(lines, end)
 			}
 			r.lastCR = width == 1 && r.buf[end] == '\r' && end+1 == len(r.buf)
 			r.advance(end + width)
@@ -70,7 +75,7 @@ func (r *lineReader) next(lines []string) ([]string, error) {
 			return lines, r.failure
 		default:
 			if len(r.buf) > 0 && !r.skipFirst {
-				lines = append(lines, r.text)
+				lines = r.line(lines, len(r.text))
 			}
 			r.advance(len(r.buf))
 			if r.at < r.limit { // the file was longer when it was cut into splits
@@ -86,7 +91,7 @@ func (r *lineReader) next(lines []string) ([]string, error) {
 // plainLines is next for text without \r: the loop that matters for speed. It stops at the limit
 // and before a line whose end is not in the buffer.
 func (r *lineReader) plainLines(lines []string) []string {
-	text, at := r.text, r.at
+	text, at, had := r.text, r.at, len(lines)
 	for len(lines) < chunkSize && (r.limit < 0 || at < r.limit) {
 		end := strings.IndexByte(text, '\n')
 		if end < 0 {
@@ -96,9 +101,27 @@ func (r *lineReader) plainLines(lines []string) []string {
 		text = text[end+1:]
 		at += int64(end) + 1
 	}
+	if r.track {
+		start := r.place()
+		for _, line := range lines[had:] {
+			r.starts = append(r.starts, start)
+			start += int64(len(line)) + 1
+		}
+	}
 	r.advance(int(at - r.at))
 	return lines
 }
+
+// line appends the next n bytes as a line.
+func (r *lineReader) line(lines []string, n int) []string {
+	if r.track {
+		r.starts = append(r.starts, r.place())
+	}
+	return append(lines, r.text[:n])
+}
+
+// place is where in the file the unread text begins.
+func (r *lineReader) place() int64 { return r.base + r.at }
 
 // lineEnd finds the first line end in the buffer and its width, -1 if there is none.
 func (r *lineReader) lineEnd() (at, width int) {
@@ -149,13 +172,4 @@ func (r *lineReader) fill() {
 	// The bytes of a filled buffer are never written again, so a string may share them.
 	r.buf, r.text = buf, unsafe.String(unsafe.SliceData(buf), len(buf))
 	r.noCR = bytes.IndexByte(buf, '\r') < 0
-}
-
-// newGunzip returns the text of a gzip stream, of all its members.
-func newGunzip(r io.Reader) (io.Reader, error) {
-	z, err := gzip.NewReader(r)
-	if errors.Is(err, io.EOF) {
-		return bytes.NewReader(nil), nil // an empty file is an empty stream
-	}
-	return z, err
 }

@@ -2,20 +2,12 @@ package rdd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"path/filepath"
-	"sort"
-	"strings"
 	"sync"
 )
-
-// maxSplit is the most bytes of a plain file that one partition reads: small enough that a large
-// file gives every core several tasks, large enough that a task is worth its start.
-const maxSplit = 64 << 20
 
 // TextFile returns the lines of text files. path is a file, a folder (its plain files; names that
 // begin with a dot or an underscore are skipped), or a glob of either.
@@ -23,166 +15,114 @@ const maxSplit = 64 << 20
 // Shape: one record a line, without its end (\n, \r\n or \r); a last line without one counts; bytes
 // that are no UTF-8 are kept. Files in the order of their names. A plain file is cut by bytes into
 // equal splits of at most 64 MiB, and into so many that there are at least minPartitions in all where
-// there are so many bytes; a line belongs to the split that holds its first byte. A .gz file is one
-// partition. An empty folder has no partitions.
+// there are so many bytes; a line belongs to the split that holds its first byte. A compressed file
+// (.gz, .zst, .zstd, .bz2) is one partition, its members one text. An empty folder has no partitions.
 // Cost: each task reads its split once, in buffers that the lines share; a line longer than a buffer
 // takes a buffer of its length.
 // Errors: a path that matches nothing fails when partitions are asked for, with fs.ErrNotExist; a
-// minPartitions below 1 is ErrArgument. What is no regular file is refused; one that has become shorter since it
-// was cut fails the task with io.ErrUnexpectedEOF.
+// minPartitions below 1 is ErrArgument. What is no regular file is refused. A file that cannot be read to its end
+// fails the task with a *FileError: io.ErrUnexpectedEOF for one that has become shorter since it was cut, or a
+// compressed one that is cut short; the decoder's error for one that is damaged.
 func TextFile(c *Context, path string, minPartitions int) *RDD[string] {
-	if minPartitions < 1 || minPartitions > MaxPartitions {
-		return broken[string](c, "textFile", fmt.Errorf("%w: %d partitions", ErrArgument, minPartitions))
-	}
-	r := newNode[string](c, "textFile")
-	splits := sync.OnceValues(func() ([]split, error) { return textSplits(path, minPartitions) })
-	r.count = func() (int, error) {
-		s, err := splits()
-		return len(s), err
-	}
-	r.compute = func(t *task, part int, out sink[string]) error {
-		s, err := splits()
-		if err != nil {
-			return err
-		}
-		return readSplit(t.ctx, s[part], out)
-	}
-	return r
+	return fileSource(c, "textFile", checkMinPartitions(minPartitions), func() ([]split, error) { return textSplits(path, minPartitions) }, readText)
 }
 
 // TextFiles returns the lines of the named files, in the order given, each as TextFile reads one
 // file. It is for callers that have chosen the files themselves.
 func TextFiles(c *Context, paths []string) *RDD[string] {
-	r := newNode[string](c, "textFiles")
 	own := append([]string(nil), paths...)
-	splits := sync.OnceValues(func() ([]split, error) { return fileSplits(own, 1) })
+	return fileSource(c, "textFiles", nil, func() ([]split, error) { return fileSplits(own, 1) }, readText)
+}
+
+func checkMinPartitions(n int) error {
+	if n < 1 || n > MaxPartitions {
+		return fmt.Errorf("%w: %d partitions", ErrArgument, n)
+	}
+	return nil
+}
+
+// fileSource returns an RDD that has one partition for each split, made of it by read. err, if not nil, is
+// why it can never be read. The files are listed once, when partitions are first asked for.
+func fileSource[T any](c *Context, op string, err error, list func() ([]split, error), read func(t *task, at *place, s split, out sink[T]) error) *RDD[T] {
+	if err != nil {
+		return broken[T](c, op, err)
+	}
+	r := newNode[T](c, op)
+	splits := sync.OnceValues(list)
 	r.count = func() (int, error) {
 		s, err := splits()
 		return len(s), err
 	}
-	r.compute = func(t *task, part int, out sink[string]) error {
+	self := &r.base
+	r.compute = func(t *task, part int, out sink[T]) error {
 		s, err := splits()
 		if err != nil {
 			return err
 		}
-		return readSplit(t.ctx, s[part], out)
+		return read(t, &place{node: self, part: part}, s[part], out)
 	}
 	return r
 }
 
-var errNotAFile = errors.New("not a regular file")
-
-// split is the bytes [from, to) of a file; to is -1 for a file that is read as one stream.
-type split struct {
-	path     string
-	from, to int64
+// readText pushes the lines that begin in a split.
+func readText(t *task, _ *place, s split, out sink[string]) error {
+	return eachLines(t.ctx, s, false, func(in lineChunk) error { return out(in.lines) })
 }
 
-func textSplits(path string, minPartitions int) ([]split, error) {
-	files, err := textPaths(path)
-	if err != nil {
-		return nil, err
-	}
-	return fileSplits(files, minPartitions)
+// lineChunk is some lines of a split, and where they are.
+type lineChunk struct {
+	lines  []string
+	first  int64   // lines of the split before these
+	starts []int64 // where each begins in the file; only where asked for
 }
 
-// textPaths lists the files that a path, folder or glob names, sorted.
-func textPaths(path string) ([]string, error) {
-	matches := []string{path}
-	if _, err := os.Stat(path); err != nil {
-		if matches, err = filepath.Glob(path); err != nil {
-			return nil, fmt.Errorf("read %s: %w", path, err)
-		}
-		if len(matches) == 0 {
-			return nil, fmt.Errorf("read %s: %w", path, os.ErrNotExist)
-		}
-	}
-	var files []string
-	for _, m := range matches {
-		info, err := os.Stat(m)
-		if err != nil {
-			return nil, err
-		}
-		if !info.IsDir() {
-			files = append(files, m)
-			continue
-		}
-		entries, err := os.ReadDir(m)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			name := filepath.Join(m, e.Name())
-			if hidden(e.Name()) {
-				continue
-			}
-			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() { // links count as what they lead to
-				files = append(files, name)
-			}
-		}
-	}
-	sort.Strings(files)
-	return files, nil
-}
-
-func hidden(name string) bool { return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") }
-
-// fileSplits cuts files into splits: plain ones by bytes, in shares of minPartitions by size.
-func fileSplits(files []string, minPartitions int) ([]split, error) {
-	sizes := make([]int64, len(files))
-	var total int64 // of the plain files
-	for i, f := range files {
-		info, err := os.Stat(f)
-		if err != nil {
-			return nil, err
-		}
-		if !info.Mode().IsRegular() { // a pipe would hold up whoever opens it, and has no size to cut
-			return nil, fmt.Errorf("read %s: %w: %v", f, errNotAFile, info.Mode().Type())
-		}
-		if sizes[i] = info.Size(); !gzipped(f) {
-			total += sizes[i]
-		}
-	}
-	var splits []split
-	for i, f := range files {
-		switch size := sizes[i]; {
-		case gzipped(f):
-			splits = append(splits, split{path: f, to: -1})
-		case size == 0:
-			splits = append(splits, split{path: f})
-		default:
-			share := int64(math.Ceil(float64(minPartitions) * (float64(size) / float64(total))))
-			n := min(max(share, (size+maxSplit-1)/maxSplit), size)
-			for k := range n {
-				from, to := bigSlice(uint64(size), uint64(n), uint64(k))
-				splits = append(splits, split{path: f, from: int64(from), to: int64(to)})
-			}
-		}
-	}
-	return splits, nil
-}
-
-func gzipped(name string) bool { return strings.HasSuffix(name, ".gz") }
-
-// readSplit pushes the lines that begin in a split.
-func readSplit(ctx context.Context, s split, out sink[string]) error {
+// eachLines calls out with the lines that begin in a split.
+func eachLines(ctx context.Context, s split, track bool, out func(lineChunk) error) error {
 	if s.to == 0 {
 		return nil
 	}
-	f, err := os.Open(s.path)
+	lines, end, err := openSplit(s)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	lines := &lineReader{limit: -1}
-	if s.to < 0 {
-		if lines.src, err = newGunzip(f); err != nil {
-			return fmt.Errorf("read %s: %w", s.path, err)
+	defer end()
+	lines.track = track
+	chunk := make([]string, 0, chunkSize)
+	for taken := int64(0); ; taken += int64(len(chunk)) {
+		if err := context.Cause(ctx); err != nil {
+			return err
 		}
-	} else {
-		lines = splitReader(f, s.from, s.to)
+		var err error
+		chunk, err = lines.next(chunk[:0])
+		n := int64(len(chunk))
+		if n > 0 {
+			if err := out(lineChunk{chunk, taken, lines.starts}); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return &FileError{Path: s.path, Line: taken + n + 1, Offset: lines.place(), Err: err}
+		}
 	}
-	return pushLines(ctx, s.path, lines, out)
+}
+
+// openSplit opens a split. end closes it.
+func openSplit(s split) (lines *lineReader, end func(), err error) {
+	if s.to < 0 {
+		text, err := openStream(s.path)
+		if err != nil {
+			return nil, nil, err
+		}
+		return &lineReader{src: text, limit: -1}, text.Close, nil
+	}
+	f, err := os.Open(s.path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return splitReader(f, s.from, s.to), func() { _ = f.Close() }, nil
 }
 
 // splitReader returns the reader of the lines that begin in the bytes [from, to) of f.
@@ -191,27 +131,5 @@ func splitReader(f io.ReaderAt, from, to int64) *lineReader {
 		return &lineReader{src: io.NewSectionReader(f, 0, math.MaxInt64), limit: to}
 	}
 	// The byte before tells whether the split begins with a line of its own.
-	return &lineReader{src: io.NewSectionReader(f, from-1, math.MaxInt64-from), limit: to - from + 1, skipFirst: true}
-}
-
-func pushLines(ctx context.Context, name string, lines *lineReader, out sink[string]) error {
-	chunk := make([]string, 0, chunkSize)
-	for {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		var err error
-		chunk, err = lines.next(chunk[:0])
-		if len(chunk) > 0 {
-			if err := out(chunk); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read %s: %w", name, err)
-		}
-	}
+	return &lineReader{src: io.NewSectionReader(f, from-1, math.MaxInt64-from), limit: to - from + 1, skipFirst: true, base: from - 1}
 }

@@ -208,7 +208,9 @@ func TestSaveAsTextFile(t *testing.T) {
 		if !errors.As(err, &user) || user.Offset != 1 {
 			t.Errorf("%v, want the map's UserError", err)
 		}
-		same(t, "nothing is left of a failed save", readDir(t, bad), map[string]string{})
+		if _, err := os.Stat(bad); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("something is left of a failed save: %v", err)
+		}
 	})
 }
 

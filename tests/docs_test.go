@@ -77,6 +77,7 @@ var notOperators = []string{
 	"RDD.Context", "RDD.In", "RDD.Node", "RDD.Err", "RDD.String", "RDD.Level", "RDD.ID", "RDD.Op", "RDD.Site", "RDD.Deps",
 	"RDD.NumPartitions", "RDD.Partitioner", "RDD.IsCheckpointed", "RDD.RemoveCheckpoint", "Rows.Each", "StorageLevel.String",
 	"Context.In", "Context.Forget", "Context.Options", "Context.Parallelism", "Context.Stop", "Options.Validate",
+	"CSVOptions.Validate", "CSVSaveOptions.Validate",
 	"NewErrorCodec", "CallSite",
 	// dstream
 	"DStream.Err", "DStream.Graph", "DStream.Info", "DStream.Remembered", "DStream.Slide", "Output.Err",

@@ -1,0 +1,125 @@
+package rdd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// A SaveOption is an option of the savers that write files.
+type SaveOption func(*saveOptions)
+
+type saveOptions struct {
+	compression Compression
+	overwrite   bool
+}
+
+// Compress compresses the files, whose names then end in .gz or .zst as well. Readers take such a file as one
+// partition.
+func Compress(c Compression) SaveOption { return func(o *saveOptions) { o.compression = c } }
+
+// Overwrite lets a save write into a folder that is there already: the parts of an earlier save are removed first,
+// other files stay.
+func Overwrite() SaveOption { return func(o *saveOptions) { o.overwrite = true } }
+
+// saving is a save without the type of the records.
+type saving struct {
+	subject
+	action string
+	opts   saveOptions
+	// write pushes the records of a partition into w.
+	write func(t *task, part int, w *bufio.Writer) error
+}
+
+func newSaving(r subject, action string, opts []SaveOption, write func(t *task, part int, w *bufio.Writer) error) saving {
+	s := saving{subject: r, action: action, write: write}
+	for _, opt := range opts {
+		opt(&s.opts)
+	}
+	return s
+}
+
+// toFiles saves into files of a folder.
+func (s saving) toFiles(ctx context.Context, dir, suffix string) error {
+	c := s.opts.compression
+	if c > Zstd {
+		return &BuildError{Op: s.action, Site: s.ctx.callSite(), Err: fmt.Errorf("%w: %v", ErrArgument, c)}
+	}
+	return s.run(ctx, &fileCommitter{dir: dir, suffix: suffix + c.suffix(), overwrite: s.opts.overwrite})
+}
+
+// run saves through a committer.
+func (s saving) run(ctx context.Context, c Committer) error {
+	switch {
+	case s.err != nil:
+		return s.err
+	case inTask(ctx): // before anything is touched, where the job would find out late
+		return ErrNestedJob
+	case s.ctx.stopped.Load():
+		return ErrStopped
+	}
+	n, err := s.NumPartitions()
+	if err != nil {
+		return err
+	}
+	if err := c.SetupJob(ctx, n); err != nil {
+		return fmt.Errorf("save %s: %w", s.String(), err)
+	}
+	notes, err := everywhere(ctx, s.subject, s.action, func(t *task, part int) ([]byte, error) { return s.part(t, part, c) })
+	if err == nil {
+		if err = c.CommitJob(ctx, notes); err == nil {
+			return nil
+		}
+		err = fmt.Errorf("save %s: %w", s.String(), err)
+	}
+	if failure := c.AbortJob(context.WithoutCancel(ctx)); failure != nil {
+		return errors.Join(err, fmt.Errorf("give up the save of %s: %w", s.String(), failure))
+	}
+	return err
+}
+
+// part writes and commits one partition.
+func (s saving) part(t *task, part int, c Committer) (note []byte, err error) {
+	at := place{node: s.base, part: part}
+	var w PartWriter
+	defer func() {
+		if v := recover(); v != nil {
+			note, err = nil, at.panicked(-1, v)
+		}
+		if err != nil && w != nil {
+			// The cause goes back unchanged; what cannot be removed is for AbortJob.
+			_ = w.Abort(context.WithoutCancel(t.ctx))
+		}
+	}()
+	if w, err = c.CreatePart(t.ctx, part, t.env.Attempt()); err != nil {
+		return nil, err
+	}
+	if err = s.fill(t, part, w); err != nil {
+		return nil, err
+	}
+	if err = context.Cause(t.ctx); err != nil {
+		return nil, err // the job is over; AbortJob may have been here
+	}
+	if err = mayCommit(t); err != nil {
+		return nil, err
+	}
+	return w.Commit(t.ctx)
+}
+
+// fill writes the records of a partition.
+func (s saving) fill(t *task, part int, w io.Writer) error {
+	packed, err := s.opts.compression.writer(w)
+	if err != nil {
+		return err
+	}
+	buf := bufio.NewWriterSize(packed, 64<<10)
+	if err := s.write(t, part, buf); err != nil {
+		return err
+	}
+	if err := buf.Flush(); err != nil {
+		return err
+	}
+	return packed.Close()
+}
