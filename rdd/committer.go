@@ -39,5 +39,5 @@ type PartWriter interface {
 }
 
 // mayCommit asks whether this attempt may make its part visible: of several at one partition one may. Its error
-// must go back unchanged. With one process and no attempts that overlap every attempt may.
-func mayCommit(t *task) error { return nil }
+// must go back unchanged.
+func mayCommit(t *task) error { return t.env.Commit(t.ctx) }
