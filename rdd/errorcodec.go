@@ -123,6 +123,8 @@ func wireOf(err error, depth int) (errorWire, bool) {
 		return errorWire{Kind: "panic", Text: e.Value}, true
 	case *BuildError:
 		return errorWire{Kind: "build", Name: e.Op, Site: e.Site, Inner: encodeInner(depth, e.Err)}, true
+	case *ProcessError:
+		return errorWire{Kind: "process", Name: e.Command, Partition: e.Code, Text: e.Stderr, Inner: encodeInner(depth, e.Err)}, true
 	case *keyed.KeyTypeError:
 		return errorWire{Kind: "key", Name: e.Type, Site: e.Path, Text: e.Reason}, true
 	case *keyed.PartitionError:
@@ -207,6 +209,8 @@ func decodeError(data []byte, depth int) error {
 		return &PanicError{Value: w.Text}
 	case "build":
 		return &BuildError{Op: w.Name, Site: w.Site, Err: cause}
+	case "process":
+		return &ProcessError{Command: w.Name, Code: w.Partition, Stderr: w.Text, Err: cause}
 	case "key":
 		return &keyed.KeyTypeError{Type: w.Name, Path: w.Site, Reason: w.Text}
 	case "partition":
