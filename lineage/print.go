@@ -7,7 +7,8 @@ import (
 
 // Text returns the lineage of node as a drawing, one node a line, what it is computed from below it.
 // A single narrow parent stands in the same column. A shuffle, and each of several parents, starts a
-// branch; a shuffle has its parent's partition count in front. A node met again is named only.
+// branch; a shuffle has its parent's partition count in front. A node met again is named only. A node with a
+// method Name() string shows it, in quotes.
 //
 //	(2) reduceByKey[3] main.go:14
 //	 +-(4) union[2] main.go:13
@@ -33,6 +34,9 @@ func Text(node Node) string {
 			continue
 		}
 		seen[l.node.ID()] = true
+		if n, ok := l.node.(interface{ Name() string }); ok && n.Name() != "" {
+			fmt.Fprintf(&b, " %q", n.Name())
+		}
 		if l.node.Site() != "" {
 			b.WriteString(" " + l.node.Site())
 		}

@@ -134,6 +134,8 @@ func wireOf(err error, depth int) (errorWire, bool) {
 		return errorWire{Kind: "file", Name: e.Path, Batch: e.Line, Offset: e.Offset, Inner: encodeInner(depth, e.Err)}, true
 	case *DecodeError:
 		return errorWire{Kind: "decode", Name: e.Path, Partition: e.Partition, Batch: e.Line, Offset: e.Offset, Inner: encodeInner(depth, e.Err)}, true
+	case *ProcessError:
+		return errorWire{Kind: "process", Name: e.Command, Partition: e.Code, Text: e.Stderr, Inner: encodeInner(depth, e.Err)}, true
 	case *keyed.KeyTypeError:
 		return errorWire{Kind: "key", Name: e.Type, Site: e.Path, Text: e.Reason}, true
 	case *keyed.PartitionError:
@@ -222,6 +224,8 @@ func decodeError(data []byte, depth int) error {
 		return &FileError{Path: w.Name, Line: w.Batch, Offset: w.Offset, Err: cause}
 	case "decode":
 		return &DecodeError{Path: w.Name, Partition: w.Partition, Line: w.Batch, Offset: w.Offset, Err: cause}
+	case "process":
+		return &ProcessError{Command: w.Name, Code: w.Partition, Stderr: w.Text, Err: cause}
 	case "key":
 		return &keyed.KeyTypeError{Type: w.Name, Path: w.Site, Reason: w.Text}
 	case "partition":

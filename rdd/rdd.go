@@ -40,7 +40,9 @@ type base struct {
 	id   lineage.NodeID
 	op   string
 	site string
-	err  error // why the node can never be computed
+	err  error                   // why the node can never be computed
+	name atomic.Pointer[string]  // what SetName called it
+	near func(part int) []string // hosts that have a partition's records at hand; nil: none known
 
 	count       func() (int, error)
 	countOnce   sync.Once
