@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+
+	"github.com/leat-io/leat/lineage"
 )
 
 // taskEnded takes in the report of an attempt. One about an attempt that is over, or was lost with
@@ -20,20 +22,32 @@ func (l *loop) taskEnded(end *TaskEnd) {
 		ex.free++
 		l.free++
 	}
-	l.logAttempt(slog.LevelDebug, "task ended", a, end.Err)
-	l.emitTaskEnded(a, end.Err)
+	err := end.Err
+	if a.outrun {
+		err = ErrOutrun // even if it came through
+	}
+	l.logAttempt(slog.LevelDebug, "task ended", a, err)
+	l.emitTaskEnded(a, end, err)
 	l.noteCached(a, end)
-	if end.Err == nil {
-		l.succeeded(a, end)
+	if a.outrun {
+		l.commits.free(a)
 		return
 	}
+	if end.Err == nil {
+		if !l.succeeded(a, end) {
+			l.commits.free(a)
+		}
+		return
+	}
+	l.commits.free(a)
 	var fetch *FetchError
+	var denied *CommitDeniedError
 	switch {
 	case a.killed:
 	case errors.As(end.Err, &fetch):
 		l.fetchFailed(a, fetch, end.Err)
 	default:
-		l.taskFailed(a, end.Err, true)
+		l.taskFailed(a, end.Err, !errors.As(end.Err, &denied))
 	}
 }
 
@@ -41,14 +55,20 @@ func (l *loop) taskEnded(end *TaskEnd) {
 // has been dropped since is dropped again.
 func (l *loop) noteCached(a *attempt, end *TaskEnd) {
 	again := false
+	var outdated []lineage.NodeID
 	for _, c := range end.Cached {
 		if a.forget != nil && a.forget.Covers(c.Node) {
 			again = true
 			continue
 		}
+		if l.isOutdated(a, c.Node) {
+			outdated = append(outdated, c.Node)
+			continue
+		}
 		for _, ex := range c.Executors {
 			if l.executor(ex) != nil {
-				l.registry.keep(c.BlockID, ex)
+				l.registry.keep(c.BlockID, ex, a.task.Epoch)
+				l.emitBlock(c.BlockID, ex, true)
 			}
 		}
 	}
@@ -58,27 +78,40 @@ func (l *loop) noteCached(a *attempt, end *TaskEnd) {
 	if again {
 		l.backend.Drop(*a.forget)
 	}
+	l.dropKept(outdated)
 }
 
-// succeeded counts a success, also one of an older attempt of the stage.
-func (l *loop) succeeded(a *attempt, end *TaskEnd) {
+// succeeded counts a success, also one of an older attempt of the stage. It reports whether the
+// partition is done by it.
+func (l *loop) succeeded(a *attempt, end *TaskEnd) bool {
 	set := a.set
 	st := set.stage
 	t := &set.tasks[a.index]
+	if a.killed && t.done || st.state == gone {
+		return false
+	}
+	if st.shuffle != nil {
+		l.update(st.updatesMaps(), a, end)
+	}
+	if stale(set) {
+		return false
+	}
 	t.ranOn = a.task.Executor
 	set.finish(a.index)
-	if st.state == gone {
-		return
+	if l.opts.Speculation.Enabled {
+		set.pace.add(l.now().Sub(a.started), end.Metrics.InputRows+end.Metrics.FetchedRows)
 	}
+	l.outrun(set, a.index)
+	counts := true
 	if st.shuffle == nil {
-		l.resultArrived(st, t.key, end)
+		l.resultArrived(a, end)
 		if st.state == gone {
-			return
+			return true
 		}
 	} else if !l.registry.bogus(a.task.Executor, a.task.Epoch) {
 		st.outputs.register(t.key, MapOutput{Executor: a.task.Executor, MapStatus: end.Status}, a.task.Epoch)
-	} else if st.set != set {
-		return // a lost output of an older attempt spares the live one nothing
+	} else if counts = false; st.set != set {
+		return false // a lost output of an older attempt spares the live one nothing
 	}
 	if live := st.set; live != set {
 		l.spare(live, t.key, a.task.Executor)
@@ -86,6 +119,7 @@ func (l *loop) succeeded(a *attempt, end *TaskEnd) {
 	if st.state == running && st.shuffle != nil && st.set.remaining == 0 {
 		l.attemptDone(st)
 	}
+	return counts
 }
 
 // spare takes a partition off the live attempt that an older one has brought.
@@ -96,19 +130,24 @@ func (l *loop) spare(live *taskSet, key int, by ExecutorID) {
 	}
 	live.tasks[index].ranOn = by
 	live.finish(index)
-	for _, a := range l.attempts(func(a *attempt) bool { return a.set == live && a.index == index }) {
-		l.kill(a)
-	}
+	l.outrun(live, index)
 }
 
 // resultArrived hands the first result for a position to the job.
-func (l *loop) resultArrived(st *stage, key int, end *TaskEnd) {
+func (l *loop) resultArrived(a *attempt, end *TaskEnd) {
+	set, st, key := a.set, a.set.stage, a.key()
 	j := st.job
 	if j.finished[key] {
 		return
 	}
+	if set.resultBytes += end.Metrics.ResultBytes; l.opts.MaxResultSize > 0 && set.resultBytes > l.opts.MaxResultSize {
+		l.abortStage(st, &ResultSizeError{Stage: st.id, Results: len(set.tasks) - set.remaining,
+			Bytes: set.resultBytes, Limit: l.opts.MaxResultSize})
+		return
+	}
 	j.finished[key] = true
 	j.remaining--
+	l.update(j, a, end)
 	if j.spec.Done != nil {
 		if err := guard(func() error { return j.spec.Done(key, end.Result) }); err != nil {
 			l.endJob(j, j.fail(fmt.Errorf("take result of partition %d: %w", st.partition(key), err)))
@@ -129,6 +168,7 @@ func (l *loop) taskFailed(a *attempt, err error, counts bool) {
 	}
 	if counts {
 		t.failures++
+		l.noteFailure(a, err)
 	}
 	final := !Retryable(err)
 	if final || counts && t.failures >= l.opts.MaxFailures {
@@ -136,7 +176,9 @@ func (l *loop) taskFailed(a *attempt, err error, counts bool) {
 		return
 	}
 	l.logAttempt(slog.LevelWarn, "task failed, running it again", a, err)
-	set.requeue(a.index)
+	if t.running == 0 || !l.runs(set, a.index) {
+		set.requeue(a.index)
+	}
 }
 
 // abortStage fails every job that needs a stage.
@@ -163,11 +205,30 @@ func (l *loop) asTaskError(a *attempt, err error) error {
 func (l *loop) kill(a *attempt) {
 	if !a.killed {
 		a.killed = true
+		l.commits.revoke(a)
 		l.backend.Cancel(a.task.ID)
 	}
 }
 
-func (l *loop) detach(a *attempt) { delete(l.running, a.task.ID) }
+// attach takes in an attempt that is being launched.
+func (l *loop) attach(a *attempt) {
+	l.commits.add(a)
+	a.set.running++
+	a.set.tasks[a.index].running++
+	if l.pools != nil {
+		l.pools.count(a.set.pool, 1)
+	}
+}
+
+// detach takes out an attempt that is over.
+func (l *loop) detach(a *attempt) {
+	l.commits.remove(a)
+	a.set.running--
+	a.set.tasks[a.index].running--
+	if l.pools != nil {
+		l.pools.count(a.set.pool, -1)
+	}
+}
 
 // attempts returns the running attempts that match, by id.
 func (l *loop) attempts(match func(*attempt) bool) []*attempt {
@@ -179,16 +240,4 @@ func (l *loop) attempts(match func(*attempt) bool) []*attempt {
 	}
 	slices.SortFunc(found, func(a, b *attempt) int { return cmp.Compare(a.task.ID, b.task.ID) })
 	return found
-}
-
-func (l *loop) emitTaskEnded(a *attempt, err error) {
-	if !l.listening() {
-		return
-	}
-	ev := TaskEnded{TaskStarted: started(a), Err: err}
-	l.emit(func(li *Listener) {
-		if li.TaskEnded != nil {
-			li.TaskEnded(ev)
-		}
-	})
 }

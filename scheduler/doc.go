@@ -21,8 +21,17 @@
 // partition. A task that fails is run again up to MaxFailures times, unless [Retryable] says that it is
 // no use; a fetch failure is nobody's fault and runs the map tasks in question, then the stage, again.
 // Reports of what was done on an executor before it lost its outputs are not believed. Jobs are served
-// in the order of submission. A task goes to an executor that holds the persisted partition it needs,
-// if that has a free slot, and to any other at once if not.
+// in the order of submission, or by pools ([Pool]). A task goes to an executor that holds the persisted partition it needs,
+// else to a place its nodes name ([lineage.Placed]), else to a host that holds much of what it reads; to any
+// other if none of these has a free slot, at once or after Options.LocalityWait. [Speculation] runs copies
+// of slow tasks, [Exclusion] keeps tasks from executors that fail; both are off by default. A [Summary] is a
+// listener that adds up what jobs did.
+//
+// Where a node says that its rows may be others the next time ([lineage.Classed]), an output that is lost takes
+// along all others of its shuffle and what active jobs have made of them; a job that has been given results of
+// the old rows fails with [ErrCannotRollBack]. Of the attempts of a partition one at most is told that it may
+// commit ([Sink]), until it fails. Accumulators are updated once for each result, and at each success of a map
+// task.
 //
 // All state belongs to one goroutine, the loop, to which callers and backend send events. It starts
 // with the first Run; a goroutine per listener and the one that runs the backend start with it. Close
@@ -33,9 +42,8 @@
 // [EncodeError] and [DecodeError] carry them to another process so that errors.Is and errors.As answer
 // alike on both sides.
 //
-// Not here: executors (package local, package executor), typed operators (package rdd), speculation,
-// pools, waiting for a better place, commit coordination, outputs that differ when they are written
-// again.
+// Not here: executors (package local, package executor), typed operators (package rdd), decisions that outlive
+// the scheduler (package driverlog).
 //
 // Sources: Zaharia et al., "Resilient Distributed Datasets", NSDI 2012, sections "Job Scheduling" and
 // "Representing RDDs"; Zaharia et al., "Discretized Streams", SOSP 2013, section on fault recovery.

@@ -41,6 +41,8 @@ type errorWire struct {
 	Stack    string            `msgpack:"c,omitempty"`
 	Shuffle  lineage.ShuffleID `msgpack:"h,omitempty"`
 	Final    bool              `msgpack:"f,omitempty"`
+	Bytes    int64             `msgpack:"b,omitempty"`
+	Limit    int64             `msgpack:"l,omitempty"`
 	Inner    []errorWire       `msgpack:"i,omitempty"`
 }
 
@@ -50,9 +52,12 @@ func sentinels() []sentinel {
 		{"context.Canceled", context.Canceled},
 		{"context.DeadlineExceeded", context.DeadlineExceeded},
 		{"scheduler.ErrClosed", ErrClosed},
+		{"scheduler.ErrCanceled", ErrCanceled},
+		{"scheduler.ErrCannotRollBack", ErrCannotRollBack},
 		{"io.EOF", io.EOF},
 		{"io.ErrUnexpectedEOF", io.ErrUnexpectedEOF},
 		{"fs.ErrNotExist", fs.ErrNotExist},
+		{"fs.ErrExist", fs.ErrExist},
 	}
 }
 
@@ -118,6 +123,12 @@ func encodeError(err error, codecs []ErrorCodec, depth int) errorWire {
 		w := errorWire{Kind: "canceled", Job: e.Job, Name: e.Name, Site: e.Site}
 		w.Inner = []errorWire{encodeError(e.Err, codecs, depth+1), encodeError(e.Cause, codecs, depth+1)}
 		return w
+	case *CommitDeniedError:
+		return errorWire{Kind: "denied", Stage: e.Stage, Part: e.Partition, Attempt: e.Attempt}
+	case *ResultSizeError:
+		return errorWire{Kind: "resultsize", Stage: e.Stage, Part: e.Results, Bytes: e.Bytes, Limit: e.Limit}
+	case *OutputExistsError:
+		return errorWire{Kind: "exists", Name: e.Path, Inner: inner(e.Err)}
 	case *PanicError:
 		return errorWire{Kind: "panic", Text: e.Value, Stack: e.Stack}
 	case *CodecError:
@@ -178,6 +189,12 @@ func decodeError(w *errorWire, codecs []ErrorCodec, depth int) error {
 		return &JobError{Job: w.Job, Name: w.Name, Site: w.Site, Err: inner(0)}
 	case "canceled":
 		return &CanceledError{Job: w.Job, Name: w.Name, Site: w.Site, Err: inner(0), Cause: inner(1)}
+	case "denied":
+		return &CommitDeniedError{Stage: w.Stage, Partition: w.Part, Attempt: w.Attempt}
+	case "resultsize":
+		return &ResultSizeError{Stage: w.Stage, Results: w.Part, Bytes: w.Bytes, Limit: w.Limit}
+	case "exists":
+		return &OutputExistsError{Path: w.Name, Err: inner(0)}
 	case "panic":
 		return &PanicError{Value: w.Text, Stack: w.Stack}
 	case "codec":

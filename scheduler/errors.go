@@ -3,12 +3,23 @@ package scheduler
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/leat-io/leat/lineage"
 )
 
 // ErrClosed is returned by Run once the scheduler has been closed.
 var ErrClosed = errors.New("scheduler is closed")
+
+// ErrCanceled is found by errors.Is in what Run returns for a job that was cancelled, whoever did it.
+var ErrCanceled = errors.New("canceled")
+
+// ErrCannotRollBack is why a job fails that has been given results and lost an output they may have
+// been made of, where writing the output again may bring other rows.
+var ErrCannotRollBack = errors.New("what was delivered cannot be rolled back")
+
+// ErrListenerStuck is returned by Close if a listener does not return from a call.
+var ErrListenerStuck = errors.New("a listener does not return")
 
 // A TaskError is the failure of one attempt.
 type TaskError struct {
@@ -87,13 +98,13 @@ func (e *JobError) Error() string {
 // Unwrap returns the cause.
 func (e *JobError) Unwrap() error { return e.Err }
 
-// A CanceledError is what Run returns for a job whose context ended first. errors.Is finds both the
-// context's error and its cause.
+// A CanceledError is what Run returns for a job that was cancelled. errors.Is finds ErrCanceled and,
+// where the job's context ended first, the context's error and its cause.
 type CanceledError struct {
 	Job        int // -1 if the job had not started
 	Name, Site string
-	Err        error // the context's error
-	Cause      error // the context's cause
+	Err        error // the context's error, or ErrCanceled
+	Cause      error // the context's cause, or what was asked for
 }
 
 // Error returns which action was cancelled and why.
@@ -104,6 +115,9 @@ func (e *CanceledError) Error() string {
 	}
 	return fmt.Sprintf("job %d%s canceled: %s", e.Job, called(e.Name, e.Site), text(cause))
 }
+
+// Is reports whether target is ErrCanceled.
+func (e *CanceledError) Is(target error) bool { return target == ErrCanceled }
 
 // Unwrap returns the context's error and its cause.
 func (e *CanceledError) Unwrap() []error {
@@ -116,6 +130,54 @@ func (e *CanceledError) Unwrap() []error {
 	}
 	return errs
 }
+
+// A CommitDeniedError is the end of an attempt that asked to make its output visible when it was not,
+// or no longer, the one of its partition to do so. It does not count as a failure.
+type CommitDeniedError struct{ Stage, Partition, Attempt int }
+
+// Error returns which attempt was denied.
+func (e *CommitDeniedError) Error() string {
+	return fmt.Sprintf("stage %d partition %d attempt %d may not commit", e.Stage, e.Partition, e.Attempt)
+}
+
+// A ResultSizeError says that the results of one attempt of a stage were larger than
+// Options.MaxResultSize. The same would happen again, so it is permanent.
+type ResultSizeError struct {
+	Stage, Results int // how many results there were
+	Bytes, Limit   int64
+}
+
+// Error returns how large the results were and how large they may be.
+func (e *ResultSizeError) Error() string {
+	return fmt.Sprintf("%d results of stage %d have %d bytes, the limit is %d", e.Results, e.Stage, e.Bytes, e.Limit)
+}
+
+// Permanent reports true: another attempt would end the same way.
+func (e *ResultSizeError) Permanent() bool { return true }
+
+// An OutputExistsError says that what a task was to write is there already, and not by the same job.
+// Another attempt would find it again, so it is permanent. errors.Is finds fs.ErrExist.
+type OutputExistsError struct {
+	Path string
+	Err  error
+}
+
+// Error returns what is there already.
+func (e *OutputExistsError) Error() string {
+	if e.Err == nil {
+		return "output " + e.Path + " exists"
+	}
+	return "output " + e.Path + " exists: " + text(e.Err)
+}
+
+// Is reports whether target is fs.ErrExist.
+func (e *OutputExistsError) Is(target error) bool { return target == fs.ErrExist }
+
+// Unwrap returns the cause.
+func (e *OutputExistsError) Unwrap() error { return e.Err }
+
+// Permanent reports true: another attempt would end the same way.
+func (e *OutputExistsError) Permanent() bool { return true }
 
 // A PanicError is a panic that reached a border the framework guards.
 type PanicError struct {
@@ -202,6 +264,10 @@ func text(err error) string {
 }
 
 var errBackendEnded = errors.New("the backend has stopped serving executors")
+
+// errPartlyLost is why what others have made of a shuffle's outputs is rolled back when some of them are to
+// be written again.
+var errPartlyLost = errors.New("some outputs of an indeterminate stage are gone")
 
 // errNotNeeded is why a map stage is given up when the job it reran for is over.
 var errNotNeeded = errors.New("no job needs the stage any more")

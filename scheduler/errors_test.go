@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"reflect"
 	"testing"
 
@@ -47,6 +48,10 @@ func TestErrorsCrossProcessBorders(t *testing.T) {
 		&scheduler.CanceledError{Job: -1, Err: context.DeadlineExceeded},
 		&scheduler.PanicError{Value: "boom", Stack: "goroutine 1"},
 		&scheduler.CodecError{Doing: "encode result", Err: &foreignError{3}},
+		&scheduler.CanceledError{Job: 7, Err: scheduler.ErrCanceled, Cause: scheduler.ErrCannotRollBack},
+		&scheduler.CommitDeniedError{Stage: 1, Partition: 2, Attempt: 3},
+		&scheduler.ResultSizeError{Stage: 1, Results: 2, Bytes: 1 << 40, Limit: 1 << 30},
+		&scheduler.OutputExistsError{Path: "out/part-00000", Err: fs.ErrExist},
 		&scheduler.RemoteError{Type: "*x.Y", Text: "y", Errs: []error{context.Canceled, io.EOF}, Final: true},
 		&foreignError{200},
 	} {

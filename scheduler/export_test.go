@@ -10,18 +10,28 @@ import (
 // those posted for later wait for Fire.
 type ScriptLoop struct {
 	l     *loop
-	later []event
+	later []later
+	clock time.Time
+}
+
+// A later is an event and when it is due.
+type later struct {
+	at time.Time
+	ev event
 }
 
 // NewScriptLoop returns a loop over backend whose listener is called at once.
 func NewScriptLoop(backend Backend, opts Options) *ScriptLoop {
-	s := &ScriptLoop{}
+	s := &ScriptLoop{clock: time.Unix(0, 0)}
 	opts = opts.withDefaults()
 	var deliveries []*delivery
 	for _, li := range opts.Listeners {
 		deliveries = append(deliveries, newDelivery(li, opts.ListenerQueue, opts.Logger))
 	}
-	s.l = newLoop(backend, opts, newRegistry(), deliveries, func(_ time.Duration, ev event) { s.later = append(s.later, ev) })
+	s.l = newLoop(backend, opts, newRegistry(), deliveries, func(d time.Duration, ev event) {
+		s.later = append(s.later, later{s.clock.Add(d), ev})
+	})
+	s.l.now = func() time.Time { return s.clock }
 	return s
 }
 
@@ -49,9 +59,32 @@ func (s *ScriptLoop) Submit(spec lineage.Job) (cancel func(err error)) {
 func (s *ScriptLoop) Fire() {
 	later := s.later
 	s.later = nil
-	for _, ev := range later {
-		s.handle(ev)
+	for _, l := range later {
+		s.handle(l.ev)
 	}
+}
+
+// Advance moves the clock and handles what is due on the way, when it is due.
+func (s *ScriptLoop) Advance(d time.Duration) {
+	until := s.clock.Add(d)
+	for {
+		next := -1
+		for i, l := range s.later {
+			if !l.at.After(until) && (next < 0 || l.at.Before(s.later[next].at)) {
+				next = i
+			}
+		}
+		if next < 0 {
+			break
+		}
+		l := s.later[next]
+		s.later = append(s.later[:next:next], s.later[next+1:]...)
+		if l.at.After(s.clock) {
+			s.clock = l.at
+		}
+		s.handle(l.ev)
+	}
+	s.clock = until
 }
 
 // Pending returns how many events wait for Fire.
@@ -61,8 +94,18 @@ func (s *ScriptLoop) Pending() int { return len(s.later) }
 func (s *ScriptLoop) ExecutorAdded(e ExecutorInfo)               { s.handle(executorAdded{e}) }
 func (s *ScriptLoop) ExecutorLost(id ExecutorID, loss Loss)      { s.handle(executorLost{id, loss}) }
 func (s *ScriptLoop) BlocksLost(id ExecutorID, blocks []BlockID) { s.handle(blocksLost{id, blocks}) }
-func (s *ScriptLoop) MayCommit(TaskID) bool                      { return true }
+func (s *ScriptLoop) MayCommit(id TaskID) bool                   { return s.l.commits.may(id) }
 func (s *ScriptLoop) TaskEnded(end *TaskEnd)                     { s.handle(end) }
+
+// The methods of Scheduler that cancel.
+func (s *ScriptLoop) CancelGroup(group string, future bool) { s.handle(cancelGroup(group, future)) }
+func (s *ScriptLoop) CancelTag(tag string)                  { s.handle(cancelTag(tag)) }
+func (s *ScriptLoop) CancelJob(id int)                      { s.handle(cancelJob(id)) }
+func (s *ScriptLoop) CancelStage(id int)                    { s.handle(cancelStage(id)) }
+func (s *ScriptLoop) CancelAll()                            { s.handle(cancelAll()) }
+
+// CanceledGroups returns of how many groups later jobs fail.
+func (s *ScriptLoop) CanceledGroups() int { return len(s.l.canceledGroups) }
 
 // Forget drops blocks.
 func (s *ScriptLoop) Forget(d lineage.Drop) { s.handle(forget{d}) }
@@ -87,7 +130,8 @@ func (s *ScriptLoop) Available(id lineage.ShuffleID) (have, maps int) {
 // Idle reports whether the loop holds nothing of any job any more.
 func (s *ScriptLoop) Idle() bool {
 	l := s.l
-	return len(l.jobs)+len(l.stages)+len(l.waiting)+len(l.failed)+len(l.sets)+len(l.running) == 0 && l.deferred.Empty()
+	return len(l.jobs)+len(l.stages)+len(l.waiting)+len(l.failed)+len(l.sets)+len(l.running) == 0 && l.deferred.Empty() &&
+		(l.pools == nil || len(l.pools.byName) == len(l.opts.Pools) && l.pools.root.running == 0)
 }
 
 // Slots returns the free slots, in total and summed over executors.

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/leat-io/leat/lineage"
 )
@@ -13,11 +14,12 @@ type job struct {
 	spec      lineage.Job
 	plan      []planned // its stages as the graph has them, parents first, the result stage last
 	planErr   error
-	result    *stage
+	result    *stage   // the last one, also that of a job that only writes a shuffle
 	stages    []*stage // all of them, as in plan
 	finished  []bool   // by position of spec.Parts
 	remaining int
 	ended     bool
+	since     int        // the last beginning or end of a stage's attempt before it began
 	done      chan error // holds the outcome; never blocks the loop
 }
 
@@ -36,11 +38,19 @@ func newJob(spec lineage.Job, kept func(lineage.Node) bool) *job {
 	if !spec.Trimmed {
 		kept = nil
 	}
+	j.spec.Properties.Tags = slices.Clone(spec.Properties.Tags) // the loop reads them for as long as the job runs
+	if spec.Map != nil {
+		j.spec.Final, j.spec.Parts = spec.Map.Parent, nil
+	}
 	j.planErr = guard(func() (err error) {
-		j.plan, err = plan(spec.Final, kept)
+		j.plan, err = plan(j.spec.Final, kept)
 		return err
 	})
 	if j.planErr != nil {
+		return j
+	}
+	if spec.Map != nil {
+		j.plan[len(j.plan)-1].shuffle = spec.Map
 		return j
 	}
 	n := j.plan[len(j.plan)-1].parts

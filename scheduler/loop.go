@@ -14,6 +14,9 @@ type loop struct {
 	opts       Options
 	deliveries []*delivery
 	after      func(d time.Duration, ev event) // posts an event later
+	now        func() time.Time
+	timed      bool      // whether somebody asks when attempts began
+	alarm      time.Time // when the loop's timer goes off; zero: it is not set
 
 	nextJob, nextStage int
 	nextTask           TaskID
@@ -23,12 +26,21 @@ type loop struct {
 	waiting   []*stage   // for parents
 	failed    []*stage   // to be submitted at the next resubmit
 	sets      []*taskSet // live, by priority
-	running   map[TaskID]*attempt
-	executors []*executor  // in order of registration
-	free      int          // slots
-	turn      int          // executor to begin with when equally loaded ones are compared
-	deferred  lineage.Drop // to be forgotten when no job uses it
+	pools     *pools     // under FAIR, else nil
+	rounds    int        // of offers, begun so far
+	commits   *commits
+	running   map[TaskID]*attempt // that of commits
+	executors []*executor         // in order of registration
+	free      int                 // slots
+	turn      int                 // executor to begin with when equally loaded ones are compared
+	deferred  lineage.Drop        // to be forgotten when no job uses it
 	registry  *registry
+
+	exclusion   *exclusion // nil: off
+	nextCheck   time.Time  // of running tasks, where speculation is on
+	stageEvents int        // attempts of stages that began or ended
+
+	canceledGroups []string // whose later jobs fail, in the order in which that was asked for
 
 	backendErr error // set when the backend is gone
 	closed     bool
@@ -41,10 +53,16 @@ type executor struct {
 }
 
 func newLoop(backend Backend, opts Options, registry *registry, deliveries []*delivery, after func(time.Duration, event)) *loop {
-	return &loop{
-		backend: backend, opts: opts, deliveries: deliveries, after: after,
-		stages: map[lineage.ShuffleID]*stage{}, running: map[TaskID]*attempt{}, registry: registry,
+	l := &loop{
+		backend: backend, opts: opts, deliveries: deliveries, after: after, now: time.Now,
+		exclusion: newExclusion(opts.Exclusion), timed: len(deliveries) > 0 || opts.Speculation.Enabled,
+		stages: map[lineage.ShuffleID]*stage{}, commits: newCommits(), registry: registry,
 	}
+	l.running = l.commits.running
+	if opts.Mode == FAIR {
+		l.pools = newPools(opts.Pools)
+	}
+	return l
 }
 
 // handle takes in one event and launches what can be launched then.
@@ -59,6 +77,7 @@ func (l *loop) handle(ev event) {
 	if l.free > 0 && len(l.sets) > 0 {
 		l.offer()
 	}
+	l.watch()
 }
 
 type (
@@ -95,6 +114,7 @@ func (ev executorAdded) apply(l *loop) { l.addExecutor(ev.info) }
 func (ev blocksLost) apply(l *loop) {
 	for _, id := range ev.blocks {
 		l.registry.unkeep(id, ev.id)
+		l.emitBlock(id, ev.id, false)
 	}
 }
 func (ev executorLost) apply(l *loop) { l.loseExecutor(ev.id, ev.loss) }
@@ -118,7 +138,7 @@ func (ev closing) apply(l *loop) {
 	// Nobody will hear how these end, but every attempt that began has an end.
 	for _, a := range l.attempts(func(*attempt) bool { return true }) {
 		l.detach(a)
-		l.emitTaskEnded(a, ErrClosed)
+		l.emitTaskEnded(a, nil, ErrClosed)
 	}
 	l.closed = true
 }

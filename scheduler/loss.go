@@ -28,18 +28,15 @@ func (l *loop) fetchFailed(a *attempt, fetch *FetchError, cause error) {
 	}
 	l.outputLost(fetch, a.task.Epoch)
 	l.doubtCached(a, fetch)
-	if !first {
+	if l.lostIndeterminate(a, fetch, cause); st.state == gone || !first {
 		return
 	}
-	if st.failures >= l.opts.MaxStageFailures {
+	if st.failures >= l.opts.MaxStageFailures || l.opts.MaxStageAttempts > 0 && st.attempts >= l.opts.MaxStageAttempts {
 		l.abortStage(st, l.asTaskError(a, cause))
 		return
 	}
 	l.logAttempt(slog.LevelWarn, "fetch failed, running the stage again", a, cause)
-	l.failed = append(l.failed, st)
-	if len(l.failed) == 1 {
-		l.after(l.opts.ResubmitDelay, resubmit{})
-	}
+	l.resubmitLater(st)
 }
 
 // outputLost unregisters one output and, since whoever loses one has likely lost all, those of its
@@ -51,6 +48,7 @@ func (l *loop) outputLost(fetch *FetchError, epoch int64) {
 	}
 	if fetch.Executor != "" {
 		l.registry.loseOutputs(fetch.Executor, epoch)
+		l.excludeUnread(fetch.Executor)
 	}
 }
 
@@ -64,6 +62,7 @@ func (l *loop) doubtCached(a *attempt, fetch *FetchError) {
 	for _, c := range a.task.Cached {
 		for _, ex := range c.Executors {
 			l.registry.unkeep(c.BlockID, ex)
+			l.emitBlock(c.BlockID, ex, false)
 		}
 	}
 }
@@ -98,7 +97,10 @@ func (l *loop) addExecutor(info ExecutorInfo) {
 		l.loseExecutor(id, Loss{})
 	}
 	delete(l.registry.failed, id)
-	l.executors = append(l.executors, &executor{ExecutorInfo: info, free: slots})
+	ex := &executor{ExecutorInfo: info, free: slots}
+	l.startAnew(id)
+	l.nearer(ex, l.executors)
+	l.executors = append(l.executors, ex)
 	l.free += slots
 	l.opts.Logger.Info("executor added", keyExecutor, string(id), "slots", slots)
 	l.emit(func(li *Listener) {
@@ -130,9 +132,10 @@ func (l *loop) loseExecutor(id ExecutorID, loss Loss) {
 		l.detach(a)
 	}
 	for _, a := range lost {
-		l.emitTaskEnded(a, err)
+		l.emitTaskEnded(a, nil, err)
 	}
 	for _, a := range slices.Backward(lost) {
+		l.commits.free(a)
 		if !a.killed {
 			l.taskFailed(a, err, !loss.Blameless)
 		}
@@ -146,6 +149,7 @@ func (l *loop) loseExecutor(id ExecutorID, loss Loss) {
 			if t := &set.tasks[i]; t.done && t.ranOn == id && !set.stage.outputs.has(t.key) {
 				t.done = false
 				set.remaining++
+				l.commits.reopen(set.stage, t.key)
 				set.requeue(i)
 			}
 		}
@@ -172,6 +176,7 @@ func (l *loop) forget(d lineage.Drop) {
 	if now.Empty() {
 		return
 	}
+	l.emitUnpersisted(now)
 	l.registry.drop(now)
 	for _, a := range l.running {
 		if a.forget == nil {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -13,37 +15,72 @@ import (
 	"github.com/leat-io/leat/scheduler/schedulertest"
 )
 
-// TestAnyCourseOfEvents plays the executors with a whim: tasks succeed, fail, miss outputs, executors
-// come and go, jobs are cancelled, reports come late and twice. Whatever happens, every attempt ends
-// once, every position has one result, nobody reads an output that is not there without saying so,
-// the slots add up, and when the whims end all jobs do.
+// TestAnyCourseOfEvents plays the executors with a whim: tasks succeed, fail, miss outputs, ask whether they may
+// commit and are denied it, executors come and go and lose what they hold, jobs are cancelled by context, group,
+// tag, stage or number, reports come late and twice, with pools or without, over nodes whose rows are the same
+// every time or not. Whatever happens, every attempt ends once, every position has one result, all results of a
+// job are made of the same rows, one attempt of a partition commits at most, nobody reads an output that is not
+// there without saying so, the slots add up, and when the whims end all jobs do.
 func TestAnyCourseOfEvents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { newWorld(t).play(t) })
 }
 
 // A world is a scripted backend that remembers which executor holds which output.
 type world struct {
-	loop    *scheduler.ScriptLoop
-	backend *schedulertest.Scripted
-	starts  map[scheduler.TaskID]int
-	ends    map[scheduler.TaskID]int
-	open    []scheduler.TaskID // launched, not ended
-	alive   []scheduler.ExecutorID
-	held    map[scheduler.ExecutorID]map[string]bool
-	added   int
-	jobs    int
-	ended   map[int]error
-	reports []*scheduler.TaskEnd
-	results []*schedulertest.Result
-	cancels []func(error)
-	nodes   []*schedulertest.Node
-	err     string
+	loop             *scheduler.ScriptLoop
+	backend          *schedulertest.Scripted
+	starts           map[scheduler.TaskID]int
+	ends             map[scheduler.TaskID]int
+	open             []scheduler.TaskID // launched, not ended
+	alive            []scheduler.ExecutorID
+	held             map[scheduler.ExecutorID]map[string]holding // by output or persisted partition
+	dropped          int                                         // of what the backend was told to drop
+	added            int
+	ended            map[int]error
+	reports          []*scheduler.TaskEnd
+	jobs             []*modelJob
+	nodes            []*schedulertest.Node
+	random           bool // whether some nodes are indeterminate
+	copies, excludes bool // whether slow tasks are copied, and executors that fail excluded
+	reading          rows // of the result task whose end is being reported
+	may              map[scheduler.TaskID]bool
+	commits          map[string]int // by stage and partition
+	err              string
+}
+
+// A modelJob is a job and what it has been given.
+type modelJob struct {
+	cancel  func(error)
+	results *schedulertest.Result // nil for one that only writes a shuffle
+	sizes   int                   // how often it was told sizes
+	made    rows                  // what its results are made of
+}
+
+// A holding is what an executor holds of a task: what it is made of.
+type holding struct {
+	by   scheduler.TaskID
+	made rows
+}
+
+// Rows says which attempts wrote the map outputs of indeterminate stages that something is made of, by output.
+type rows map[string]scheduler.TaskID
+
+// add adds what other is made of, and reports the first output of which both have different rows.
+func (r rows) add(other rows) (clash string) {
+	for output, by := range other {
+		if known, ok := r[output]; ok && known != by {
+			clash = output
+		}
+		r[output] = by
+	}
+	return clash
 }
 
 func newWorld(t *rapid.T) *world {
 	w := &world{backend: new(schedulertest.Scripted), starts: map[scheduler.TaskID]int{}, ends: map[scheduler.TaskID]int{},
-		held: map[scheduler.ExecutorID]map[string]bool{}, ended: map[int]error{}}
-	w.loop = scheduler.NewScriptLoop(w.backend, scheduler.Options{MaxFailures: 1000, MaxStageFailures: 1000,
+		held: map[scheduler.ExecutorID]map[string]holding{}, ended: map[int]error{},
+		may: map[scheduler.TaskID]bool{}, commits: map[string]int{}}
+	opts := scheduler.Options{MaxFailures: 1000, MaxStageFailures: 1000,
 		Listeners: []scheduler.Listener{{
 			TaskStarted: func(e scheduler.TaskStarted) { w.starts[e.Task]++; w.open = append(w.open, e.Task) },
 			TaskEnded: func(e scheduler.TaskEnded) {
@@ -62,9 +99,26 @@ func newWorld(t *rapid.T) *world {
 				}
 				w.ended[e.Job] = e.Err
 			},
-		}}})
+		}}}
+	if rapid.Bool().Draw(t, "fair") {
+		opts.Mode = scheduler.FAIR
+		opts.Pools = []scheduler.Pool{{Name: "p", Weight: 2}, {Name: "q", Parent: "p", Mode: scheduler.FAIR, MinShare: 1}}
+	}
+	if rapid.Bool().Draw(t, "waits") {
+		opts.LocalityWait = time.Second
+	}
+	if w.copies = rapid.Bool().Draw(t, "speculates"); w.copies {
+		opts.Speculation = scheduler.Speculation{Enabled: true, AnyRate: true, Quantile: 0.3, Multiplier: 1}
+	}
+	if w.excludes = rapid.IntRange(0, 3).Draw(t, "excludes") == 0; w.excludes {
+		opts.Exclusion = scheduler.Exclusion{Enabled: true}
+	}
+	w.loop = scheduler.NewScriptLoop(w.backend, opts)
 	g := new(schedulertest.Graph)
 	src := g.Source("source", rapid.IntRange(1, 4).Draw(t, "maps"), nil)
+	if w.random = rapid.Bool().Draw(t, "random"); w.random {
+		src.Class = lineage.Indeterminate
+	}
 	a := g.Shuffle("a", src, rapid.IntRange(1, 3).Draw(t, "reducers"))
 	kept := g.Map("kept", a, nil).Persist()
 	b := g.Shuffle("b", g.Union("u", kept, src), 2)
@@ -75,10 +129,13 @@ func newWorld(t *rapid.T) *world {
 
 func output(id lineage.ShuffleID, part int) string { return fmt.Sprintf("%s/%d", id, part) }
 
+func persisted(id scheduler.BlockID) string { return fmt.Sprintf("%s.%d", id.Node, id.Part) }
+
 func (w *world) play(t *rapid.T) {
 	w.add()
-	for range rapid.IntRange(5, 60).Draw(t, "steps") {
-		switch rapid.IntRange(0, 11).Draw(t, "whim") {
+	draw := func(label string, n int) int { return rapid.IntRange(0, n-1).Draw(t, label) }
+	for range rapid.IntRange(5, 100).Draw(t, "steps") {
+		switch rapid.IntRange(0, 17).Draw(t, "whim") {
 		case 0, 1:
 			w.submit(t)
 		case 2:
@@ -87,27 +144,35 @@ func (w *world) play(t *rapid.T) {
 			}
 		case 3:
 			if len(w.alive) > 1 {
-				w.lose(rapid.IntRange(0, len(w.alive)-1).Draw(t, "lost"))
+				w.lose(draw("lost", len(w.alive)))
 			}
 		case 4:
-			if len(w.cancels) > 0 {
-				w.cancels[rapid.IntRange(0, len(w.cancels)-1).Draw(t, "canceled")](context.Canceled)
-			}
+			w.cancel(t)
 		case 5:
 			w.loop.Fire()
 		case 6:
 			if len(w.reports) > 0 {
-				w.loop.TaskEnded(w.reports[rapid.IntRange(0, len(w.reports)-1).Draw(t, "late")])
+				w.loop.TaskEnded(w.reports[draw("late", len(w.reports))])
 			}
 		case 7:
 			if len(w.open) > 0 {
 				w.end(w.pick(t), errors.New("whim"))
 			}
 		case 8:
-			// An executor that lives loses what it holds.
+			// An executor that lives loses what it holds, and may say so of persisted partitions.
 			if len(w.alive) > 0 {
-				clear(w.held[w.alive[rapid.IntRange(0, len(w.alive)-1).Draw(t, "emptied")]])
+				id := w.alive[draw("emptied", len(w.alive))]
+				clear(w.held[id])
+				if draw("says_so", 2) == 1 {
+					w.loop.BlocksLost(id, []scheduler.BlockID{{Node: w.nodes[2].ID()}, {Node: w.nodes[2].ID(), Part: 1}})
+				}
 			}
+		case 9, 11:
+			if len(w.open) > 0 {
+				w.ask(w.pick(t))
+			}
+		case 10:
+			w.loop.Advance(time.Duration(draw("milliseconds", 3000)) * time.Millisecond)
 		default:
 			if len(w.open) > 0 {
 				w.end(w.pick(t), nil)
@@ -118,34 +183,54 @@ func (w *world) play(t *rapid.T) {
 	if len(w.alive) == 0 {
 		w.add()
 	}
-	for step := 0; len(w.ended) < w.jobs || len(w.open) > 0; step++ {
+	for step := 0; len(w.ended) < len(w.jobs) || len(w.open) > 0; step++ {
 		if step > 5000 {
-			t.Fatalf("%d of %d jobs do not end", w.jobs-len(w.ended), w.jobs)
+			t.Fatalf("%d of %d jobs do not end", len(w.jobs)-len(w.ended), len(w.jobs))
 		}
 		if len(w.open) > 0 {
 			w.end(w.open[0], nil)
 		} else {
-			w.loop.Fire()
+			w.loop.Advance(2 * time.Second)
 		}
 		w.check(t)
 	}
-	w.loop.Fire()
+	w.loop.Advance(time.Second)
+	w.checkEnd(t)
+}
+
+// checkEnd checks what must hold when all is over.
+func (w *world) checkEnd(t *rapid.T) {
 	if !w.loop.Idle() {
 		t.Error("the loop still holds something")
 	}
-	for job, err := range w.ended {
-		times := w.results[job].Times()
-		for i, n := range times {
-			if n > 1 || err == nil && n != 1 {
-				t.Errorf("job %d (%v) had %d results for position %d", job, err, n, i)
+	for id, n := range w.starts {
+		if n != 1 || w.ends[id] != 1 {
+			t.Errorf("task %d began %d times and ended %d times", id, n, w.ends[id])
+		}
+	}
+	for i, j := range w.jobs {
+		err := w.ended[i]
+		switch {
+		case j.results == nil:
+			if j.sizes > 1 || err == nil && j.sizes != 1 {
+				t.Errorf("job %d (%v) was told sizes %d times", i, err, j.sizes)
+			}
+		default:
+			for p, n := range j.results.Times() {
+				if n > 1 || err == nil && n != 1 {
+					t.Errorf("job %d (%v) had %d results for position %d", i, err, n, p)
+				}
 			}
 		}
-		if err != nil && !errors.Is(err, context.Canceled) {
-			t.Errorf("job %d: %v", job, err)
+		var excluded *scheduler.ExcludedError
+		if err != nil && !errors.Is(err, scheduler.ErrCanceled) && !(w.random && errors.Is(err, scheduler.ErrCannotRollBack)) &&
+			!(w.excludes && errors.As(err, &excluded)) {
+			t.Errorf("job %d: %v", i, err)
 		}
 	}
 }
 
+// check checks what must hold at any time, and carries out what the backend was told to drop.
 func (w *world) check(t *rapid.T) {
 	if w.err != "" {
 		t.Fatal(w.err)
@@ -153,22 +238,80 @@ func (w *world) check(t *rapid.T) {
 	if total, sum := w.loop.Slots(); total != sum || sum < 0 {
 		t.Fatalf("the loop counts %d free slots, its executors have %d", total, sum)
 	}
+	drops := w.backend.Dropped()
+	for _, d := range drops[w.dropped:] {
+		for _, n := range d.Nodes {
+			for _, held := range w.held {
+				for name := range held {
+					if strings.HasPrefix(name, n.String()+".") {
+						delete(held, name)
+					}
+				}
+			}
+		}
+	}
+	w.dropped = len(drops)
 }
 
 func (w *world) submit(t *rapid.T) {
 	n := w.nodes[rapid.IntRange(0, len(w.nodes)-1).Draw(t, "node")]
-	job, result := schedulertest.Collect(n)
-	w.jobs++
-	w.results = append(w.results, result)
-	w.cancels = append(w.cancels, w.loop.Submit(job))
+	j := &modelJob{made: rows{}}
+	var job lineage.Job
+	if sh := n.ShuffleOf(); sh != nil && rapid.IntRange(0, 3).Draw(t, "map_only") == 0 {
+		job = lineage.Job{Name: "map", Map: sh, Sizes: func(sizes [][]int64) {
+			j.sizes++
+			if parts, _ := sh.Parent.NumPartitions(); len(sizes) != parts {
+				w.err = fmt.Sprintf("%d rows of sizes, want %d", len(sizes), parts)
+			}
+		}}
+	} else {
+		job, j.results = schedulertest.Collect(n)
+		done := job.Done
+		job.Done = func(i int, b lineage.Block) error {
+			if clash := j.made.add(w.reading); clash != "" {
+				w.err = fmt.Sprintf("results are made of different rows of output %s", clash)
+			}
+			return done(i, b)
+		}
+	}
+	job.Properties = lineage.Properties{
+		Pool:  rapid.SampledFrom([]string{"", "p", "q", "new"}).Draw(t, "pool"),
+		Group: rapid.SampledFrom([]string{"", "g", "h"}).Draw(t, "group"),
+		Tags:  []string{rapid.SampledFrom([]string{"x", "y"}).Draw(t, "tag")},
+	}
+	w.jobs = append(w.jobs, j)
+	j.cancel = w.loop.Submit(job)
+}
+
+func (w *world) cancel(t *rapid.T) {
+	if len(w.jobs) == 0 {
+		return
+	}
+	job := rapid.IntRange(0, len(w.jobs)-1).Draw(t, "canceled")
+	switch rapid.IntRange(0, 9).Draw(t, "how") {
+	case 0:
+		w.loop.CancelGroup("g", false)
+	case 1:
+		w.loop.CancelGroup("h", true)
+	case 2:
+		w.loop.CancelTag("x")
+	case 3:
+		w.loop.CancelStage(job)
+	case 4:
+		w.loop.CancelAll()
+	case 5, 6:
+		w.loop.CancelJob(job)
+	default:
+		w.jobs[job].cancel(context.Canceled)
+	}
 }
 
 func (w *world) add() {
 	id := scheduler.ExecutorID(fmt.Sprintf("e%d", w.added))
 	w.added++
 	w.alive = append(w.alive, id)
-	w.held[id] = map[string]bool{}
-	w.loop.ExecutorAdded(scheduler.ExecutorInfo{ID: id, Slots: 2})
+	w.held[id] = map[string]holding{}
+	w.loop.ExecutorAdded(scheduler.ExecutorInfo{ID: id, Host: fmt.Sprintf("h%d", w.added%2), Slots: 2})
 }
 
 func (w *world) lose(i int) {
@@ -182,28 +325,66 @@ func (w *world) pick(t *rapid.T) scheduler.TaskID {
 	return w.open[rapid.IntRange(0, len(w.open)-1).Draw(t, "task")]
 }
 
+// ask lets a task ask whether it may commit. One that may not ends.
+func (w *world) ask(id scheduler.TaskID) {
+	if w.loop.MayCommit(id) {
+		w.may[id] = true
+		return
+	}
+	if w.may[id] {
+		return // its stage is over
+	}
+	at := w.backend.Launched()[id-1].Attempt
+	w.end(id, &scheduler.CommitDeniedError{Stage: at.Stage, Partition: at.Partition, Attempt: at.Number})
+}
+
 // end lets a task end with err or, if it is nil, as the outputs at hand have it.
 func (w *world) end(id scheduler.TaskID, err error) {
 	task := w.backend.Launched()[id-1]
 	report := &scheduler.TaskEnd{Task: id, Err: err}
+	w.reading = rows{}
 	if err == nil {
 		report = schedulertest.Success(task, []int64{})
-		if fe := w.missing(task); fe != nil {
+		if fe := w.read(task); fe != nil {
 			report = &scheduler.TaskEnd{Task: id, Err: fe}
-		} else if task.Shuffle != nil {
-			w.held[task.Executor][output(task.Shuffle.ID, task.Attempt.Partition)] = true
-		} else if task.Job.Final == lineage.Node(w.nodes[2]) {
-			id := scheduler.BlockID{Node: w.nodes[2].ID(), Part: task.Attempt.Partition}
-			report.Cached = []scheduler.CachedBlock{{BlockID: id, Executors: []scheduler.ExecutorID{task.Executor}}}
-			w.held[task.Executor][id.Node.String()+"."+fmt.Sprint(id.Part)] = true
+		} else {
+			w.write(task, report)
 		}
 	}
 	w.reports = append(w.reports, report)
 	w.loop.TaskEnded(report)
 }
 
-// missing returns the first thing the task cannot read, if any. It walks as the task would.
-func (w *world) missing(task *scheduler.Task) error {
+// write keeps what a task that comes through leaves on its executor. Of two attempts the newer one wins.
+func (w *world) write(task *scheduler.Task, report *scheduler.TaskEnd) {
+	put := func(name string) {
+		if held := w.held[task.Executor]; held[name].by < task.ID {
+			held[name] = holding{task.ID, w.reading}
+		}
+	}
+	if task.Shuffle != nil {
+		name := output(task.Shuffle.ID, task.Attempt.Partition)
+		if task.Shuffle.Parent.(lineage.Classed).Determinism() == lineage.Indeterminate {
+			w.reading[name] = task.ID
+		}
+		put(name)
+		return
+	}
+	if w.may[task.ID] {
+		name := fmt.Sprintf("%d/%d", task.Attempt.Stage, task.Attempt.Partition)
+		if w.commits[name]++; w.commits[name] > 1 {
+			w.err = fmt.Sprintf("a second attempt of %s has committed", name)
+		}
+	}
+	if task.Job.Final == lineage.Node(w.nodes[2]) {
+		id := scheduler.BlockID{Node: w.nodes[2].ID(), Part: task.Attempt.Partition}
+		report.Cached = []scheduler.CachedBlock{{BlockID: id, Executors: []scheduler.ExecutorID{task.Executor}}}
+		put(persisted(id))
+	}
+}
+
+// read reads what the task reads, as the task would, and returns the first thing it cannot.
+func (w *world) read(task *scheduler.Task) error {
 	final := lineage.Node(nil)
 	if task.Job != nil {
 		final = task.Job.Final
@@ -238,7 +419,8 @@ func (w *world) missing(task *scheduler.Task) error {
 func (w *world) readsCached(task *scheduler.Task, id scheduler.BlockID) bool {
 	for _, c := range task.Cached {
 		for _, ex := range c.Executors {
-			if c.BlockID == id && w.held[ex][id.Node.String()+"."+fmt.Sprint(id.Part)] {
+			if held, ok := w.held[ex][persisted(id)]; c.BlockID == id && ok {
+				w.reading.add(held.made)
 				return true
 			}
 		}
@@ -252,9 +434,11 @@ func (w *world) fetch(task *scheduler.Task, sh *lineage.Shuffle) error {
 			continue
 		}
 		for m, out := range in.Maps {
-			if out.Executor == "" || !w.held[out.Executor][output(sh.ID, m)] {
+			held, ok := w.held[out.Executor][output(sh.ID, m)]
+			if !ok {
 				return &scheduler.FetchError{Shuffle: sh.ID, Map: m, Executor: out.Executor}
 			}
+			w.reading.add(held.made)
 		}
 		return nil
 	}

@@ -1,51 +1,104 @@
 package scheduler
 
 import (
-	"log/slog"
-	"slices"
-
 	"github.com/leat-io/leat/lineage"
 )
 
-// place finds the persisted partitions the tasks of a set will meet. A task prefers the executors
-// that hold them; it never waits for one.
-func (l *loop) place(set *taskSet) {
-	if l.registry.cached == 0 {
-		return
+// place finds the persisted partitions the tasks of a set will meet and the places where they like to run:
+// the first of what follows that a task has, looking at its node and then at the narrow parents, depth
+// first: the executors that hold the persisted partition, the places the node names; and if nothing above
+// has any, the hosts that hold much of what it reads from the first shuffle it meets.
+//
+// Errors: a node that panics when it is asked for places.
+func (l *loop) place(set *taskSet) error {
+	// Most stages meet no such node; one walk over the stage saves one walk per task.
+	f := l.look(set.stage)
+	if f.err != nil {
+		return f.err
 	}
-	// Most stages meet no persisted node; one walk over the stage saves one walk per task.
-	st := set.stage
-	meets := false
-	lineageErr := guard(func() error {
-		walkNarrow(st.final, func(n lineage.Node) bool {
-			meets = meets || l.registry.anyCached(n.ID())
-			return !meets
-		})
+	if !f.cached && !f.placed && f.shares == nil {
 		return nil
-	})
-	if lineageErr != nil || !meets {
-		return
 	}
 	for i := range set.tasks {
 		t := &set.tasks[i]
 		// A dependency that panics here will do so in the task as well, where it is reported.
 		_ = guard(func() error {
-			t.cached = l.cachedAbove(st.final, st.partition(t.key))
+			t.cached, t.places = l.above(set.stage.final, set.stage.partition(t.key), f)
 			return nil
 		})
-		set.prefers = set.prefers || len(t.cached) > 0
 	}
+	set.prefers = newPreferences(set, l.opts.Rack)
+	if set.prefers != nil && l.opts.LocalityWait > 0 {
+		set.prefers.since = l.now()
+	}
+	return nil
 }
 
-// walkNarrow visits the nodes a task on node computes.
+// Features say what the tasks of a stage may meet.
+type features struct {
+	cached bool // persisted partitions
+	placed bool // nodes that name places
+	// shares are the places that hold much of what a reducer reads, by shuffle and reducer.
+	shares map[lineage.ShuffleID][][]place
+	err    error
+}
+
+// look walks over the nodes of a stage.
+func (l *loop) look(st *stage) (f features) {
+	_ = guard(func() error {
+		walkNarrow(st.final, func(n lineage.Node) bool {
+			if p, ok := n.(lineage.Placed); ok && !f.placed && f.err == nil {
+				f.placed, f.err = anyPlace(n, p)
+			}
+			if l.registry.cached == 0 || !l.registry.anyCached(n.ID()) {
+				return f.err == nil
+			}
+			f.cached = true
+			return f.err == nil && !l.registry.kept(n) // no task looks above it
+		})
+		return nil
+	})
+	if len(st.reads) > 0 && f.err == nil {
+		f.shares = l.shares(st.reads)
+	}
+	return f
+}
+
+// anyPlace reports whether some partition of a node has a preference.
+func anyPlace(n lineage.Node, p lineage.Placed) (any bool, err error) {
+	count, err := n.NumPartitions()
+	if err != nil {
+		return false, nil // nobody can count its partitions: a task that needs it will say so
+	}
+	err = guard(func() error {
+		for part := 0; part < count && !any; part++ {
+			any = len(p.Preferred(part)) > 0
+		}
+		return nil
+	})
+	return any, err
+}
+
+// walkNarrow visits the nodes a task on node computes, except what is above those for which visit is false.
 func walkNarrow(node lineage.Node, visit func(lineage.Node) bool) {
+	// A chain needs no memory of where it has been, unless it is so long that it may be a circle.
+	for range 10000 {
+		deps := node.Deps()
+		if len(deps) != 1 || deps[0].Shuffle != nil {
+			break
+		}
+		if !visit(node) {
+			return
+		}
+		node = deps[0].Parent
+	}
 	seen := map[lineage.NodeID]bool{node.ID(): true}
 	stack := []lineage.Node{node}
 	for len(stack) > 0 {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		if !visit(n) {
-			return
+			continue
 		}
 		for _, d := range n.Deps() {
 			if d.Shuffle == nil && !seen[d.Parent.ID()] {
@@ -56,16 +109,16 @@ func walkNarrow(node lineage.Node, visit func(lineage.Node) bool) {
 	}
 }
 
-// cachedAbove returns the persisted partitions that computing partition part of node meets first on
-// each path, nearest first.
-func (l *loop) cachedAbove(node lineage.Node, part int) []CachedBlock {
-	type place struct {
+// above returns the persisted partitions that computing partition part of node meets first on each path,
+// nearest first, and the places it likes.
+func (l *loop) above(node lineage.Node, part int, f features) (found []CachedBlock, places []place) {
+	type spot struct {
 		node lineage.Node
 		part int
 	}
-	var found []CachedBlock
+	var reads []place // of the first shuffle
 	seen := map[BlockID]bool{}
-	stack := []place{{node, part}}
+	stack := []spot{{node, part}}
 	for len(stack) > 0 {
 		p := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
@@ -76,7 +129,15 @@ func (l *loop) cachedAbove(node lineage.Node, part int) []CachedBlock {
 		seen[id] = true
 		if holders := l.registry.holders(id); len(holders) > 0 {
 			found = append(found, CachedBlock{BlockID: id, Executors: holders})
+			if places == nil {
+				places = l.placesOf(holders)
+			}
 			continue
+		}
+		if at, ok := p.node.(lineage.Placed); ok && f.placed && places == nil {
+			for _, name := range at.Preferred(p.part) {
+				places = append(places, place{executor: ExecutorID(name), host: name})
+			}
 		}
 		deps := p.node.Deps()
 		for i := len(deps) - 1; i >= 0; i-- {
@@ -85,127 +146,35 @@ func (l *loop) cachedAbove(node lineage.Node, part int) []CachedBlock {
 			}
 			parents := deps[i].Narrow(p.part)
 			for k := len(parents) - 1; k >= 0; k-- {
-				stack = append(stack, place{deps[i].Parent, parents[k]})
+				stack = append(stack, spot{deps[i].Parent, parents[k]})
+			}
+		}
+		if f.shares != nil && reads == nil {
+			for _, d := range deps {
+				if d.Shuffle == nil || reads != nil {
+					continue
+				}
+				if at := f.shares[d.Shuffle.ID]; p.part < len(at) {
+					reads = at[p.part]
+				}
 			}
 		}
 	}
-	return found
+	if places == nil {
+		places = reads
+	}
+	return found, places
 }
 
-// offer launches pending tasks on free slots: sets by priority, requeued tasks first, then the
-// lowest partitions; tasks that prefer an executor with a free slot before the others of their set.
-func (l *loop) offer() {
-	for i := 0; i < len(l.sets) && l.free > 0; i++ {
-		set := l.sets[i]
-		if set.prefers {
-			l.offerPreferred(set)
+// placesOf returns executors as places, with their hosts.
+func (l *loop) placesOf(ids []ExecutorID) []place {
+	places := make([]place, 0, len(ids))
+	for _, id := range ids {
+		at := place{executor: id}
+		if ex := l.executor(id); ex != nil {
+			at.host = ex.Host
 		}
-		for set.pending() > 0 && l.free > 0 {
-			index := set.queue[set.head]
-			set.head++
-			l.launch(set, index, l.leastLoaded())
-		}
+		places = append(places, at)
 	}
-}
-
-func (l *loop) offerPreferred(set *taskSet) {
-	rest := set.queue[set.head:]
-	left := rest[:0]
-	for _, index := range rest {
-		if ex := l.preferred(set.tasks[index].cached); ex != nil && l.free > 0 {
-			l.launch(set, index, ex)
-		} else {
-			left = append(left, index)
-		}
-	}
-	set.queue = set.queue[:set.head+len(left)]
-}
-
-// preferred returns an executor with a free slot that holds the nearest persisted partition.
-func (l *loop) preferred(cached []CachedBlock) *executor {
-	for _, c := range cached {
-		for _, ex := range l.executors {
-			if ex.free > 0 && slices.Contains(c.Executors, ex.ID) {
-				return ex
-			}
-		}
-	}
-	return nil
-}
-
-// leastLoaded returns the executor with the most free slots, in turn among equals. There must be a
-// free slot.
-func (l *loop) leastLoaded() *executor {
-	var best *executor
-	at := 0
-	for i := range l.executors {
-		k := (l.turn + i) % len(l.executors)
-		if ex := l.executors[k]; best == nil || ex.free > best.free {
-			best, at = ex, k
-		}
-	}
-	l.turn = at + 1
-	return best
-}
-
-// launch starts an attempt.
-func (l *loop) launch(set *taskSet, index int, ex *executor) {
-	st, t := set.stage, &set.tasks[index]
-	if set.inputsEpoch != l.registry.epoch {
-		set.inputs = l.inputs(st)
-		set.inputsEpoch = l.registry.epoch
-	}
-	l.nextTask++
-	a := &attempt{set: set, index: index}
-	first := st.jobs[0]
-	a.task = Task{
-		ID: l.nextTask,
-		Attempt: lineage.Attempt{Job: first.id, Stage: st.id, StageAttempt: set.attempt,
-			Partition: st.partition(t.key), Number: t.launches, Task: int64(l.nextTask)},
-		Executor:   ex.ID,
-		Epoch:      l.registry.epoch,
-		Address:    Address{Job: first.id, Stage: st.id, Name: first.spec.Name, Scope: first.spec.Scope, Node: st.final.ID()},
-		Inputs:     set.inputs,
-		Cached:     t.cached,
-		Properties: first.spec.Properties,
-	}
-	if st.shuffle != nil {
-		a.task.Shuffle = st.shuffle
-		a.task.Address.Map, a.task.Address.Shuffle = true, st.shuffle.ID
-	} else {
-		a.task.Job = &st.job.spec
-	}
-	t.launches++
-	t.queued = false
-	ex.free--
-	l.free--
-	l.running[a.task.ID] = a
-	l.logAttempt(slog.LevelDebug, "task started", a, nil)
-	if l.listening() {
-		ev := started(a)
-		l.emit(func(li *Listener) {
-			if li.TaskStarted != nil {
-				li.TaskStarted(ev)
-			}
-		})
-	}
-	l.backend.Launch(&a.task)
-}
-
-// inputs returns where the outputs are that a stage may read.
-func (l *loop) inputs(st *stage) []Input {
-	if len(st.reads) == 0 {
-		return nil
-	}
-	in := make([]Input, 0, len(st.reads))
-	for _, sh := range st.reads {
-		if o := l.registry.shuffle(sh.ID); o != nil {
-			in = append(in, Input{Shuffle: sh.ID, Maps: o.share()})
-		}
-	}
-	return in
-}
-
-func started(a *attempt) TaskStarted {
-	return TaskStarted{Task: a.task.ID, Attempt: a.task.Attempt, Executor: a.task.Executor}
+	return places
 }

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -16,6 +17,8 @@ type registry struct {
 	mu     sync.RWMutex
 	scopes map[lineage.Scope]*known
 	cached int // nodes of which something is persisted
+	// rolledBack is set once outputs have been dropped because the rows may be others when they are written again.
+	rolledBack bool
 	// failed has the epoch at which an executor was found to have lost its outputs. A report about a
 	// task launched at or before that epoch is bogus: what it wrote is gone.
 	failed map[ExecutorID]int64
@@ -26,6 +29,7 @@ type registry struct {
 type known struct {
 	shuffles map[lineage.ShuffleID]*mapOutputs
 	cached   map[lineage.NodeID]map[int][]ExecutorID
+	since    map[lineage.NodeID]int64 // by node in cached: the oldest epoch of tasks that stored of it
 }
 
 func newRegistry() *registry {
@@ -44,7 +48,8 @@ func (r *registry) of(scope lineage.Scope) *known {
 func (r *registry) open(scope lineage.Scope) *known {
 	k := r.scopes[scope]
 	if k == nil {
-		k = &known{shuffles: map[lineage.ShuffleID]*mapOutputs{}, cached: map[lineage.NodeID]map[int][]ExecutorID{}}
+		k = &known{shuffles: map[lineage.ShuffleID]*mapOutputs{}, cached: map[lineage.NodeID]map[int][]ExecutorID{},
+			since: map[lineage.NodeID]int64{}}
 		r.scopes[scope] = k
 	}
 	return k
@@ -65,6 +70,13 @@ func (r *registry) holders(id BlockID) []ExecutorID {
 	return r.of(id.Node.Scope).cached[id.Node][id.Part]
 }
 
+// keptSince returns the epoch of the oldest task that stored a persisted partition of a node, and whether any is
+// known.
+func (r *registry) keptSince(id lineage.NodeID) (epoch int64, some bool) {
+	epoch, some = r.of(id.Scope).since[id]
+	return epoch, some
+}
+
 // anyCached reports whether something is persisted of a node.
 func (r *registry) anyCached(id lineage.NodeID) bool { return r.of(id.Scope).cached[id] != nil }
 
@@ -74,6 +86,10 @@ type mapOutputs struct {
 	epochs []int64 // of the tasks that wrote them
 	have   int
 	shared bool // whether a task has been given maps, which must not be changed then
+	// written is set once an output has been registered since the last drop, also if it is gone.
+	written bool
+	// dropped is the epoch that began when all outputs were last dropped, to be written anew.
+	dropped int64
 }
 
 func (o *mapOutputs) complete() bool     { return o.have == len(o.maps) }
@@ -85,12 +101,24 @@ func (o *mapOutputs) own() {
 	}
 }
 
+// oldest returns the lowest epoch of the tasks that wrote outputs.
+func (o *mapOutputs) oldest() int64 {
+	lowest := int64(math.MaxInt64)
+	for part, epoch := range o.epochs {
+		if o.has(part) {
+			lowest = min(lowest, epoch)
+		}
+	}
+	return lowest
+}
+
 // register notes an output, unless there is one.
 func (o *mapOutputs) register(part int, out MapOutput, epoch int64) {
 	if !o.has(part) {
 		o.own()
 		o.maps[part], o.epochs[part] = out, epoch
 		o.have++
+		o.written = true
 	}
 }
 
@@ -115,6 +143,18 @@ func (r *registry) outputs(id lineage.ShuffleID, maps int) *mapOutputs {
 		r.mu.Unlock()
 	}
 	return o
+}
+
+// dropOutputs forgets all outputs of a shuffle: they are to be written anew.
+func (r *registry) dropOutputs(o *mapOutputs) {
+	if o.have > 0 {
+		o.own()
+		clear(o.maps)
+		o.have = 0
+	}
+	r.epoch++
+	o.dropped, o.written = r.epoch, false
+	r.rolledBack = true
 }
 
 // unused forgets a shuffle that has no outputs: its scope may have been forgotten long ago, and only
@@ -151,8 +191,8 @@ func (r *registry) loseOutputs(executor ExecutorID, epoch int64) {
 	r.epoch++
 }
 
-// keep notes that executor holds a persisted partition.
-func (r *registry) keep(id BlockID, executor ExecutorID) {
+// keep notes that executor holds a persisted partition, which a task launched at epoch has stored.
+func (r *registry) keep(id BlockID, executor ExecutorID, epoch int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	in := r.open(id.Node.Scope)
@@ -160,8 +200,10 @@ func (r *registry) keep(id BlockID, executor ExecutorID) {
 	if parts == nil {
 		parts = map[int][]ExecutorID{}
 		in.cached[id.Node] = parts
+		in.since[id.Node] = epoch
 		r.cached++
 	}
+	in.since[id.Node] = min(in.since[id.Node], epoch)
 	if !slices.Contains(parts[id.Part], executor) {
 		// Tasks may be reading the old slice, so it is replaced.
 		parts[id.Part] = append(slices.Clip(parts[id.Part]), executor)
@@ -185,6 +227,7 @@ func (r *registry) unkeep(id BlockID, executor ExecutorID) {
 	delete(parts, id.Part)
 	if len(parts) == 0 {
 		delete(in.cached, id.Node)
+		delete(in.since, id.Node)
 		r.cached--
 		r.close(id.Node.Scope)
 	}
@@ -226,6 +269,7 @@ func (r *registry) drop(d lineage.Drop) {
 	for _, node := range d.Nodes {
 		if in := r.of(node.Scope); in.cached[node] != nil {
 			delete(in.cached, node)
+			delete(in.since, node)
 			r.cached--
 			r.close(node.Scope)
 		}

@@ -28,6 +28,7 @@ type Scheduler struct {
 	wg        sync.WaitGroup     // loop and backend
 	listeners sync.WaitGroup
 	closing   sync.Once
+	closeErr  error // set by closing
 }
 
 // New returns a scheduler for the executors of backend, which it takes over: a backend serves one
@@ -43,13 +44,13 @@ func New(backend Backend, opts Options) *Scheduler {
 }
 
 // Run runs job and returns when it is over: nil once Done has had every result. Jobs of several
-// goroutines share the executors, the earlier one first. With no executor at all a job waits for one.
+// goroutines share the executors as Options.Mode says. With no executor at all a job waits for one.
 //
 // When ctx ends first the job is cancelled: its tasks' contexts are cancelled, stages that other
 // jobs use too go on. Run does not wait for tasks that ignore their context; they keep their slots.
 //
 // Order: Done is called in order of completion, not of partitions.
-// Errors: *CanceledError if ctx ended first; ErrClosed after Close; otherwise *JobError with the cause,
+// Errors: *CanceledError if ctx ended first or the job was cancelled by the scheduler's methods; ErrClosed after Close; otherwise *JobError with the cause,
 // for a task that failed too often a *TaskError.
 func (s *Scheduler) Run(ctx context.Context, job lineage.Job) error {
 	if ctx.Err() != nil {
@@ -85,7 +86,9 @@ func (s *Scheduler) Drop(d lineage.Drop) {
 
 // Close fails the running jobs with ErrClosed, cancels their tasks and returns when all of them,
 // the backend and the listeners are done. It may be called more than once. A task that ignores its
-// context holds it up.
+// context holds it up; a listener that does not return from a call does so for Options.ListenerPatience.
+//
+// Errors: ErrListenerStuck if such a listener was left behind, with its goroutine. It gets no more events.
 func (s *Scheduler) Close() error {
 	s.closing.Do(func() {
 		s.mu.Lock()
@@ -102,9 +105,20 @@ func (s *Scheduler) Close() error {
 		for _, d := range s.deliveries {
 			d.close()
 		}
+		var waiting sync.WaitGroup
+		stuck := make([]bool, len(s.deliveries))
+		for i, d := range s.deliveries {
+			waiting.Go(func() { stuck[i] = !d.wait(s.opts.ListenerPatience) })
+		}
+		waiting.Wait()
+		if slices.Contains(stuck, true) {
+			s.closeErr = ErrListenerStuck
+			s.opts.Logger.Error("listener left behind", keyError, s.closeErr)
+			return
+		}
 		s.listeners.Wait()
 	})
-	return nil
+	return s.closeErr
 }
 
 // start starts the loop, the backend and the listeners, once.
@@ -127,9 +141,10 @@ func (s *Scheduler) start() error {
 	for _, d := range s.deliveries {
 		s.listeners.Go(d.run)
 	}
-	s.wg.Go(func() { s.inbox.run(newLoop(s.backend, s.opts, s.registry, s.deliveries, s.inbox.after)) })
+	l := newLoop(s.backend, s.opts, s.registry, s.deliveries, s.inbox.after)
+	s.wg.Go(func() { s.inbox.run(l) })
 	s.wg.Go(func() {
-		err := s.backend.Run(ctx, sink{s.inbox})
+		err := s.backend.Run(ctx, sink{s.inbox, l.commits})
 		if ctx.Err() == nil {
 			s.inbox.post(backendEnded{err})
 		}
@@ -142,10 +157,13 @@ func canceled(ctx context.Context, id int, job *lineage.Job) error {
 }
 
 // A sink posts a backend's reports to the loop.
-type sink struct{ inbox *inbox }
+type sink struct {
+	inbox   *inbox
+	commits *commits
+}
 
 func (s sink) ExecutorAdded(e ExecutorInfo)               { s.inbox.post(executorAdded{e}) }
 func (s sink) ExecutorLost(id ExecutorID, loss Loss)      { s.inbox.post(executorLost{id, loss}) }
 func (s sink) TaskEnded(end *TaskEnd)                     { s.inbox.post(end) }
 func (s sink) BlocksLost(id ExecutorID, blocks []BlockID) { s.inbox.post(blocksLost{id, blocks}) }
-func (s sink) MayCommit(TaskID) bool                      { return true }
+func (s sink) MayCommit(id TaskID) bool                   { return s.commits.may(id) }

@@ -225,4 +225,4 @@ type endingBackend struct{}
 func (endingBackend) Run(context.Context, scheduler.Sink) error { return errNoPower }
 func (endingBackend) Launch(*scheduler.Task)                    {}
 func (endingBackend) Cancel(scheduler.TaskID)                   {}
-func (endingBackend) Drop(lineage.Drop)                       {}
+func (endingBackend) Drop(lineage.Drop)                         {}

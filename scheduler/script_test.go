@@ -29,7 +29,8 @@ var rewrite = flag.Bool("rewrite", false, "write the answers of testdata anew")
 //	node NAME PARTS                  a source
 //	node NAME PARTS shuffle PARENT   reads PARENT by a shuffle
 //	node NAME PARTS map PARENT       one to one
-//	executor ID SLOTS
+//	node NAME PARTS at PLACES...     a source that names places, for each partition "a,b" or "-"
+//	executor ID SLOTS [HOST]
 //	submit NAME [PARTS...]           jobs are numbered from 0
 //	ok STAGE.ATTEMPT PARTS... [@EXECUTOR]   the newest running attempts succeed ("all" for all)
 //	cached STAGE.ATTEMPT PART NODE   succeeds and has stored that partition of NODE
@@ -39,6 +40,7 @@ var rewrite = flag.Bool("rewrite", false, "write the answers of testdata anew")
 //	lost ID [blame]
 //	fire                             the time for what was put off has come
 //	cancel JOB, forget BATCH, unpersist NAME, close
+//	advance MILLISECONDS             of the clock, with what is due meanwhile
 //	state NAME                       outputs registered for the shuffle NAME reads
 func TestScript(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
@@ -104,9 +106,13 @@ type script struct {
 	nodes   map[string]*schedulertest.Node
 	running []scheduler.TaskStarted
 	cancels []func(error)
+	pools   []scheduler.Pool
 	shown   struct{ canceled, dropped int }
 	last    *scheduler.TaskEnd
 	said    strings.Builder
+
+	replaces bool // whether the backend can replace executors
+	levels   bool // whether attempts are shown with their locality
 }
 
 func newScript(t *testing.T) *script {
@@ -115,7 +121,10 @@ func newScript(t *testing.T) *script {
 	return s
 }
 
+// open begins with a new scheduler and no executors. Nodes stay.
 func (s *script) open(opts scheduler.Options) {
+	s.backend, s.running, s.cancels = new(schedulertest.Scripted), nil, nil
+	s.shown.canceled, s.shown.dropped = 0, 0
 	say := func(format string, args ...any) { fmt.Fprintf(&s.said, format+"\n", args...) }
 	opts.Listeners = []scheduler.Listener{{
 		JobStarted: func(e scheduler.JobStarted) {
@@ -142,7 +151,7 @@ func (s *script) open(opts scheduler.Options) {
 		},
 		TaskStarted: func(e scheduler.TaskStarted) {
 			s.running = append(s.running, e)
-			say("  run %s on %s", name(e), e.Executor)
+			say("  run %s on %s%s", name(e), e.Executor, s.shownLevel(e))
 		},
 		TaskEnded: func(e scheduler.TaskEnded) {
 			for i, r := range s.running {
@@ -159,7 +168,8 @@ func (s *script) open(opts scheduler.Options) {
 		ExecutorAdded: func(e scheduler.ExecutorInfo) { say("executor %s has %d slots", e.ID, e.Slots) },
 		ExecutorLost:  func(id scheduler.ExecutorID, loss scheduler.Loss) { say("executor %s lost", id) },
 	}}
-	s.loop = scheduler.NewScriptLoop(s.backend, opts)
+	s.listenPlaces(&opts.Listeners[0])
+	s.loop = scheduler.NewScriptLoop(s.scripted(), opts)
 }
 
 func name(e scheduler.TaskStarted) string {
@@ -182,12 +192,15 @@ func (s *script) do(f []string) {
 		var o scheduler.Options
 		for _, kv := range f[1:] {
 			k, v, _ := strings.Cut(kv, "=")
-			n := s.number(v)
 			switch k {
 			case "failures":
-				o.MaxFailures = n
+				o.MaxFailures = s.number(v)
 			case "stagefailures":
-				o.MaxStageFailures = n
+				o.MaxStageFailures = s.number(v)
+			default:
+				if !s.placeOption(&o, k, v) {
+					s.jobOption(&o, k, v)
+				}
 			}
 		}
 		s.open(o)
@@ -196,7 +209,11 @@ func (s *script) do(f []string) {
 	case "node":
 		s.node(f)
 	case "executor":
-		s.loop.ExecutorAdded(scheduler.ExecutorInfo{ID: scheduler.ExecutorID(f[1]), Slots: s.number(f[2])})
+		info := scheduler.ExecutorInfo{ID: scheduler.ExecutorID(f[1]), Slots: s.number(f[2])}
+		if len(f) > 3 {
+			info.Host = f[3]
+		}
+		s.loop.ExecutorAdded(info)
 	case "submit":
 		n := s.nodes[f[1]]
 		job, _ := schedulertest.Collect(n)
@@ -270,7 +287,9 @@ func (s *script) do(f []string) {
 		fmt.Fprintf(&s.said, "%s: %d of %d outputs, epoch %d, idle %t, %d events put off\n",
 			f[1], have, maps, s.loop.Epoch(), s.loop.Idle(), s.loop.Pending())
 	default:
-		s.t.Fatalf("no command %q", f[0])
+		if !s.doJobs(f) && !s.doPlaces(f) {
+			s.t.Fatalf("no command %q", f[0])
+		}
 	}
 	s.backendSaid()
 }
@@ -284,8 +303,13 @@ func (s *script) node(f []string) {
 		s.nodes[f[1]] = s.graph.Shuffle(f[1], s.nodes[f[4]], n)
 	case f[3] == "map":
 		s.nodes[f[1]] = s.graph.Map(f[1], s.nodes[f[4]], nil)
+	case f[3] == "zip":
+		s.nodes[f[1]] = s.graph.Zip(f[1], s.nodes[f[4]], s.nodes[f[5]])
 	case f[3] == "union":
 		s.nodes[f[1]] = s.graph.Union(f[1], s.nodes[f[4]], s.nodes[f[5]])
+	case f[3] == "at":
+		s.nodes[f[1]] = s.graph.Source(f[1], n, func(int) []int64 { return nil })
+		s.nodes[f[1]].Places = func(part int) []string { return places(f[4+part]) }
 	case f[3] == "broken":
 		s.nodes[f[1]] = s.graph.Source(f[1], n, nil)
 		s.nodes[f[1]].Err = errors.New("no such file")

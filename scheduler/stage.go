@@ -3,6 +3,7 @@ package scheduler
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/leat-io/leat/lineage"
 )
@@ -33,16 +34,14 @@ type stage struct {
 	state     stageState
 	attempts  int // number of the next attempt
 	failures  int // attempts in a row lost to fetch failures
+	lastEvent int // the number of the last beginning or end of an attempt
 	set       *taskSet
 	blockedOn []*stage // while waiting
-}
 
-func (st *stage) info() StageInfo {
-	i := StageInfo{Stage: st.id, Op: st.final.Op(), Site: st.final.Site(), Map: st.shuffle != nil}
-	if st.shuffle != nil {
-		i.Shuffle = st.shuffle.ID
-	}
-	return i
+	// floor is the first attempt that sees the outputs as they are now. What older ones bring, which may
+	// have read others, does not count.
+	floor   int
+	commits stageCommits // guarded by the loop's commits
 }
 
 // missing returns what the stage still has to run: map partitions without an output, or positions
@@ -62,6 +61,8 @@ func (st *stage) partition(key int) int {
 	return key
 }
 
+func setByPriority(a, b *taskSet) int { return byPriority(a.stage, b.stage) }
+
 // byPriority orders stages by their first job, then by id.
 func byPriority(a, b *stage) int {
 	return cmp.Or(cmp.Compare(a.jobs[0].id, b.jobs[0].id), cmp.Compare(a.id, b.id))
@@ -69,16 +70,28 @@ func byPriority(a, b *stage) int {
 
 // A taskSet is one attempt of a stage. Its tasks are numbered by index, ascending by partition.
 type taskSet struct {
-	stage     *stage
-	attempt   int
-	tasks     []setTask
-	remaining int   // tasks without a success
-	queue     []int // indexes to launch, in order
-	head      int   // where queue begins
-	prefers   bool  // whether some task prefers an executor
+	stage      *stage
+	attempt    int
+	tasks      []setTask
+	remaining  int          // tasks without a success
+	queue      line         // indexes to launch, in order
+	queued     int          // how many there are
+	prefers    *preferences // where tasks like to run; nil: anywhere
+	copies     []int        // indexes to run copies of
+	pace       pace
+	excluded   *setExclusion // nil while nothing has failed
+	submitted  time.Time     // where somebody listens
+	launchedIn int           // the last round in which something was launched
 	// A zombie launches nothing more; what runs goes on and its successes count.
 	zombie      bool
 	fetchFailed bool // whether the attempt has been given up for a fetch failure
+
+	properties  lineage.Properties // of the first job when the attempt began
+	running     int                // attempts under way
+	resultBytes int64              // of the results that came
+	passed      int                // the round of offers in which it could launch nothing more
+	pool        *pool              // under FAIR
+	name        string             // under FAIR
 
 	inputs      []Input // of the stage, as of inputsEpoch
 	inputsEpoch int64
@@ -91,31 +104,52 @@ type setTask struct {
 	launches int
 	done     bool
 	queued   bool
+	running  int        // attempts
 	ranOn    ExecutorID // who succeeded
 	cached   []CachedBlock
+	places   []place  // where it likes to run; nil: anywhere
+	hosts    []string // of its attempts, where speculation is on
 }
 
 func newTaskSet(st *stage, attempt int, keys []int) *taskSet {
 	set := &taskSet{stage: st, attempt: attempt, remaining: len(keys), inputsEpoch: -1,
-		tasks: make([]setTask, len(keys)), queue: make([]int, len(keys))}
+		properties: st.jobs[0].spec.Properties,
+		tasks:      make([]setTask, len(keys)), queue: line{indexes: make([]int, len(keys))}, queued: len(keys)}
 	for i, key := range keys {
 		set.tasks[i].key, set.tasks[i].queued = key, true
-		set.queue[i] = i
+		set.queue.indexes[i] = i
 	}
 	return set
 }
 
-func (set *taskSet) pending() int { return len(set.queue) - set.head }
+// pending returns how many tasks wait to be launched.
+func (set *taskSet) pending() int {
+	if set.zombie {
+		return 0
+	}
+	return set.queued
+}
 
 // requeue puts an index in front.
 func (set *taskSet) requeue(index int) {
-	set.tasks[index].queued = true
-	if set.head > 0 {
-		set.head--
-		set.queue[set.head] = index
+	t := &set.tasks[index]
+	if t.queued {
 		return
 	}
-	set.queue = slices.Insert(set.queue, 0, index)
+	t.queued = true
+	set.queued++
+	set.queue.pushFront(index)
+	if set.prefers != nil {
+		set.prefers.requeue(index, t.places)
+	}
+}
+
+// unqueue takes an index out of the queue. It stays in the lines it stands in and is passed over there.
+func (set *taskSet) unqueue(index int) {
+	if t := &set.tasks[index]; t.queued {
+		t.queued = false
+		set.queued--
+	}
 }
 
 // finish marks an index as done, wherever it is.
@@ -123,13 +157,7 @@ func (set *taskSet) finish(index int) {
 	if t := &set.tasks[index]; !t.done {
 		t.done = true
 		set.remaining--
-		if !t.queued {
-			return
-		}
-		t.queued = false
-		if i := slices.Index(set.queue[set.head:], index); i >= 0 {
-			set.queue = slices.Delete(set.queue, set.head+i, set.head+i+1)
-		}
+		set.unqueue(index)
 	}
 }
 
@@ -140,10 +168,16 @@ func (set *taskSet) find(key int) (int, bool) {
 
 // An attempt is a launched task.
 type attempt struct {
-	task   Task
-	set    *taskSet
-	index  int
-	killed bool
+	task    Task
+	set     *taskSet
+	index   int
+	killed  bool
+	holds   bool // once it is over: whether it had been told that it may commit
+	revoked bool // may not commit; guarded by the loop's commits
+	outrun  bool // another attempt of the partition has succeeded
+	copied  bool // whether the attempt is a speculative copy of another
+	level   Locality
+	started time.Time // zero where nobody asks
 	// forget collects what was dropped while the attempt ran, so that what it stores meanwhile goes too.
 	forget *lineage.Drop
 }

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/leat-io/leat/lineage"
@@ -8,16 +9,9 @@ import (
 
 // submitJob numbers a job, finds or makes its stages and submits the last one.
 func (l *loop) submitJob(j *job) {
-	j.id = l.nextJob
+	j.id, j.since = l.nextJob, l.stageEvents
 	l.nextJob++
-	if j.planErr == nil {
-		j.planErr = l.backendErr
-	}
-	if j.planErr != nil || j.remaining == 0 {
-		var err error
-		if j.planErr != nil {
-			err = j.fail(j.planErr)
-		}
+	if err := l.refused(j); err != nil || j.remaining == 0 && !j.mapOnly() {
 		l.emitJobStarted(j)
 		j.ended = true
 		l.emitJobEnded(j, err)
@@ -27,7 +21,11 @@ func (l *loop) submitJob(j *job) {
 	fresh := l.makeStages(j)
 	l.jobs = append(l.jobs, j)
 	l.emitJobStarted(j)
-	l.submitStage(j.result)
+	if j.mapOnly() && j.result.outputs.complete() {
+		l.endMapJob(j)
+	} else {
+		l.submitStage(j.result)
+	}
 	// A stage that need not run now and has to later, because something was lost, begins with attempt
 	// 1: it is recognisable as a rerun.
 	for _, st := range fresh {
@@ -49,13 +47,16 @@ func (l *loop) makeStages(j *job) (fresh []*stage) {
 					st.reads = p.reads
 				}
 				st.attach(j)
+				j.result = st
 				continue
 			}
 		}
 		st := l.newStage(p, j)
+		l.refresh(st)
 		if st.shuffle == nil {
-			st.job, j.result = j, st
+			st.job = j
 		}
+		j.result = st // in the end, the last one
 		fresh = append(fresh, st)
 	}
 	j.plan = nil
@@ -146,25 +147,30 @@ func (l *loop) missingParents(st *stage) []*stage {
 
 // startAttempt makes a task set of what the stage lacks.
 func (l *loop) startAttempt(st *stage) {
+	if st.shuffle != nil && st.outputs.written && !st.outputs.complete() && indeterminate(st) {
+		if l.rollBack(st, errPartlyLost); st.state == gone {
+			return
+		}
+	}
 	keys := st.missing()
 	set := newTaskSet(st, st.attempts, keys)
 	st.attempts++
 	st.state, st.set = running, set
-	if l.listening() {
-		ev := StageSubmitted{StageInfo: st.info(), Attempt: set.attempt, Tasks: len(keys)}
-		l.emit(func(li *Listener) {
-			if li.StageSubmitted != nil {
-				li.StageSubmitted(ev)
-			}
-		})
-	}
+	l.commits.begin(st)
+	l.emitStageSubmitted(set)
 	if len(keys) == 0 {
 		l.attemptDone(st)
 		return
 	}
-	l.place(set)
-	i, _ := slices.BinarySearchFunc(l.sets, set, func(a, b *taskSet) int { return byPriority(a.stage, b.stage) })
+	placeErr := l.place(set)
+	i, _ := slices.BinarySearchFunc(l.sets, set, setByPriority)
 	l.sets = slices.Insert(l.sets, i, set)
+	if l.pools != nil {
+		l.pools.add(set)
+	}
+	if placeErr != nil {
+		l.abortStage(st, fmt.Errorf("places of the tasks of stage %d: %w", st.id, placeErr))
+	}
 }
 
 // attemptDone is called when every task of a running map stage's attempt has succeeded.
@@ -180,7 +186,9 @@ func (l *loop) attemptDone(st *stage) {
 		return
 	}
 	st.failures = 0
+	l.commits.end(st)
 	l.registry.epoch++
+	l.endMapJobs(st)
 	l.release(st)
 }
 
@@ -205,17 +213,16 @@ func (l *loop) release(st *stage) {
 func (l *loop) retire(st *stage, reason error) {
 	set := st.set
 	set.zombie = true
-	set.queue, set.head = nil, 0
+	set.queue, set.prefers, set.copies = line{}, nil, nil
 	if i := slices.Index(l.sets, set); i >= 0 {
 		l.sets = slices.Delete(l.sets, i, i+1)
+		if l.pools != nil {
+			l.pools.remove(set)
+		}
 	}
-	if l.listening() {
-		ev := StageCompleted{StageInfo: st.info(), Attempt: set.attempt, Err: reason}
-		l.emit(func(li *Listener) {
-			if li.StageCompleted != nil {
-				li.StageCompleted(ev)
-			}
-		})
+	l.emitStageCompleted(set, reason)
+	if reason == nil && set.remaining == 0 {
+		l.noteSucceeded(set)
 	}
 }
 
@@ -234,7 +241,10 @@ func (l *loop) endJob(j *job, err error) {
 		l.jobs = slices.Delete(l.jobs, i, i+1)
 	}
 	// A stage that is left with later users only has a lower priority now.
-	slices.SortStableFunc(l.sets, func(a, b *taskSet) int { return byPriority(a.stage, b.stage) })
+	slices.SortStableFunc(l.sets, setByPriority)
+	if l.pools != nil {
+		l.pools.sort()
+	}
 	l.emitJobEnded(j, err)
 	j.done <- err
 	l.forgetDeferred()
@@ -250,42 +260,18 @@ func (l *loop) removeStage(st *stage, reason error) {
 	}
 	st.state = gone
 	st.blockedOn = nil
+	l.commits.end(st)
 	l.waiting = slices.DeleteFunc(l.waiting, func(w *stage) bool { return w == st })
 	l.failed = slices.DeleteFunc(l.failed, func(w *stage) bool { return w == st })
 	if st.shuffle != nil {
 		delete(l.stages, st.shuffle.ID)
-		l.registry.unused(st.shuffle.ID)
+		if o := st.outputs; o.dropped == 0 && !(o.written && o.have == 0 && indeterminate(st)) {
+			l.registry.unused(st.shuffle.ID) // else it is remembered, for what was made of lost outputs
+		}
 	}
 	if len(l.running) > 0 {
 		for _, a := range l.attempts(func(a *attempt) bool { return a.set.stage == st }) {
 			l.kill(a)
 		}
 	}
-}
-
-func (l *loop) emitJobStarted(j *job) {
-	if !l.listening() {
-		return
-	}
-	ev := JobStarted{Job: j.id, Name: j.spec.Name, Site: j.spec.Site, Scope: j.spec.Scope}
-	for _, st := range j.stages {
-		ev.Stages = append(ev.Stages, st.info())
-	}
-	l.emit(func(li *Listener) {
-		if li.JobStarted != nil {
-			li.JobStarted(ev)
-		}
-	})
-}
-
-func (l *loop) emitJobEnded(j *job, err error) {
-	if !l.listening() {
-		return
-	}
-	ev := JobEnded{Job: j.id, Err: err}
-	l.emit(func(li *Listener) {
-		if li.JobEnded != nil {
-			li.JobEnded(ev)
-		}
-	})
 }

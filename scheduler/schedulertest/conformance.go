@@ -42,6 +42,11 @@ func RunBackend(t *testing.T, factory func(executors, slots int) Cluster) {
 		{"shuffle_across_executors", testShuffle},
 		{"lost_outputs_are_written_again", testLostOutputs},
 		{"dropped_blocks_are_computed_again", testDrop},
+		{"dropped_outputs_are_gone", testDropShuffle},
+		{"outputs_lost_in_silence_are_written_again", testSilentLoss},
+		{"lost_partitions_are_computed_again", testBlocksLost},
+		{"broadcasts_are_read_once_until_dropped", testBroadcast},
+		{"commits_are_asked_for", testCommit},
 		{"run_ends_with_its_context_and_leaves_no_task", testStop},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, factory) })

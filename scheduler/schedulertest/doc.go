@@ -2,8 +2,9 @@
 //
 // A [Graph] makes small nodes over rows of int64 that really run: [Graph.Source], [Graph.Map],
 // [Graph.Union], [Graph.Shuffle]; [Collect] makes a job of one. [Scripted] is a backend that runs
-// nothing: it records launches, and the test says how they end. [RunBackend] is the conformance suite
-// every backend has to pass.
+// nothing: it records launches, and the test says how they end. [KillSwitch]
+// is a backend that does harm to chosen attempts of another one: they fail, hang, wait to be released, lose
+// their executor, report late or twice. [RunBackend] is the conformance suite every backend has to pass.
 //
 //	g := new(schedulertest.Graph)
 //	words := g.Source("words", 4, func(part int) []int64 { return []int64{1, 2, 3} })
@@ -15,8 +16,8 @@
 // Guarantees: a graph built twice by the same calls has the same ids; a partition computed twice has
 // the same rows in the same order.
 //
-// A Graph is built by one goroutine; its nodes may be used by any. The methods of Scripted may be
-// called from any goroutine.
+// A Graph is built by one goroutine; its nodes may be used by any. The methods of Scripted and
+// KillSwitch may be called from any goroutine.
 //
 // Not here: executors that run anything (package local), typed RDDs (package rdd).
 package schedulertest

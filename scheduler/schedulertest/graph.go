@@ -18,8 +18,12 @@ type Node struct {
 	// Hook, if set, is called before a partition is computed (not when a persisted one is read), within
 	// the task. Its error fails the task. Set it before the first job.
 	Hook func(ctx context.Context, env lineage.Env, part int) error
+	// Places, if set, names where the partitions are better computed. Set it before the first job.
+	Places func(part int) []string
 	// Err, if set, is what NumPartitions answers.
 	Err error
+	// Class is the determinism of what the node itself does. Set it before the first job.
+	Class lineage.Determinism
 
 	id      lineage.NodeID
 	name    string
@@ -29,7 +33,10 @@ type Node struct {
 	compute func(ctx context.Context, env lineage.Env, part int) ([]int64, error)
 }
 
-var _ lineage.Node = (*Node)(nil)
+var (
+	_ lineage.Node    = (*Node)(nil)
+	_ lineage.Classed = (*Node)(nil)
+)
 
 // ID returns the node's id.
 func (n *Node) ID() lineage.NodeID { return n.id }
@@ -45,6 +52,25 @@ func (n *Node) NumPartitions() (int, error) { return n.parts, n.Err }
 
 // Deps returns the dependencies.
 func (n *Node) Deps() []lineage.Dep { return n.deps }
+
+// Determinism returns the worst of the node's class and its parents'.
+func (n *Node) Determinism() lineage.Determinism {
+	worst := n.Class
+	for _, d := range n.deps {
+		if c, ok := d.Parent.(lineage.Classed); ok {
+			worst = max(worst, c.Determinism())
+		}
+	}
+	return worst
+}
+
+// Preferred returns what Places says.
+func (n *Node) Preferred(part int) []string {
+	if n.Places == nil {
+		return nil
+	}
+	return n.Places(part)
+}
 
 // Persist marks the node's partitions to be kept, and returns the node.
 func (n *Node) Persist() *Node {
@@ -118,6 +144,21 @@ func (g *Graph) Union(name string, a, b *Node) *Node {
 			return a.Rows(ctx, env, part)
 		}
 		return b.Rows(ctx, env, part-a.parts)
+	}
+	return n
+}
+
+// Zip returns a node whose partition i holds the rows of partition i of a, then those of b, which must have as
+// many partitions.
+func (g *Graph) Zip(name string, a, b *Node) *Node {
+	n := g.node(name, a.parts, lineage.OneToOne(a), lineage.OneToOne(b))
+	n.compute = func(ctx context.Context, env lineage.Env, part int) ([]int64, error) {
+		rows, err := a.Rows(ctx, env, part)
+		if err != nil {
+			return nil, err
+		}
+		more, err := b.Rows(ctx, env, part)
+		return append(rows[:len(rows):len(rows)], more...), err
 	}
 	return n
 }

@@ -110,6 +110,14 @@ func Success(task *scheduler.Task, result lineage.Block) *scheduler.TaskEnd {
 	return end
 }
 
+// MayCommit asks the scheduler for an attempt. Without a scheduler none may.
+func (s *Scripted) MayCommit(id scheduler.TaskID) bool {
+	s.mu.Lock()
+	sink := s.sink
+	s.mu.Unlock()
+	return sink != nil && sink.MayCommit(id)
+}
+
 // Launched returns the tasks launched so far, in order.
 func (s *Scripted) Launched() []*scheduler.Task {
 	s.mu.Lock()
