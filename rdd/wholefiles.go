@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// WholeTextFiles returns the text files that a path, folder or glob names as pairs of their path and their text, unpacked
-// where the name ends in .gz.
+// WholeTextFiles returns the text files that a path, folder or glob names as pairs of their path and their text,
+// decompressed as their names say.
 //
 // Shape: one record a file, in the order of their names; neighbouring files share a partition, so that there are about
 // minPartitions of about the same size. An empty folder has no partitions. TextFile gives lines, and cuts large files.
@@ -18,20 +18,16 @@ import (
 // Errors: as TextFile.
 func WholeTextFiles(c *Context, path string, minPartitions int) *RDD[Pair[string, string]] {
 	return wholeFiles(c, "wholeTextFiles", path, minPartitions, func(name string) (string, error) {
-		f, err := os.Open(name)
+		f, err := openStream(name)
 		if err != nil {
 			return "", err
 		}
 		defer f.Close()
-		var src io.Reader = f
-		if gzipped(name) {
-			if src, err = newGunzip(f); err != nil {
-				return "", err
-			}
-		}
 		var text strings.Builder
-		_, err = io.Copy(&text, src)
-		return text.String(), err
+		if _, err = io.Copy(&text, f); err != nil {
+			return "", &FileError{Path: name, Line: 1 + int64(strings.Count(text.String(), "\n")), Err: err}
+		}
+		return text.String(), nil
 	})
 }
 
