@@ -14,12 +14,14 @@ type testNode struct {
 	site  string
 	parts int // negative: the count cannot be found
 	deps  []lineage.Dep
+	marks []string
 }
 
 func (n *testNode) ID() lineage.NodeID  { return n.id }
 func (n *testNode) Op() string          { return n.op }
 func (n *testNode) Site() string        { return n.site }
 func (n *testNode) Deps() []lineage.Dep { return n.deps }
+func (n *testNode) Marks() []string     { return n.marks }
 func (n *testNode) NumPartitions() (int, error) {
 	if n.parts < 0 {
 		return 0, errors.New("no such file")

@@ -7,10 +7,10 @@ import (
 
 // Text returns the lineage of node as a drawing, one node a line, what it is computed from below it.
 // A single narrow parent stands in the same column. A shuffle, and each of several parents, starts a
-// branch; a shuffle has its parent's partition count in front. A node met again is named only. A node with a
-// method Name() string shows it, in quotes.
+// branch; a shuffle has its parent's partition count in front. A node with a method Name() string shows it, in quotes;
+// what a Marked node says of itself stands in brackets behind it. A node met again is named only.
 //
-//	(2) reduceByKey[3] main.go:14
+//	(2) reduceByKey[3] main.go:14 [MEMORY_ONLY]
 //	 +-(4) union[2] main.go:13
 //	    +- map[1] main.go:12
 //	    |  |  textFile[0] main.go:11
@@ -40,10 +40,24 @@ func Text(node Node) string {
 		if l.node.Site() != "" {
 			b.WriteString(" " + l.node.Site())
 		}
+		if m := marks(l.node); m != "" {
+			b.WriteString(" [" + m + "]")
+		}
 		b.WriteByte('\n')
 		stack = l.pushDeps(stack)
 	}
 	return b.String()
+}
+
+// Marked is implemented by nodes that have something to say beside their name: how they are kept, whether they
+// have a checkpoint.
+type Marked interface{ Marks() []string }
+
+func marks(n Node) string {
+	if m, ok := n.(Marked); ok {
+		return strings.Join(m.Marks(), ", ")
+	}
+	return ""
 }
 
 // A textLine is a line of Text still to be written.
@@ -84,7 +98,7 @@ func count(n Node) string {
 
 // DOT returns the lineage of node in the language of Graphviz. Data flows along the edges, which are
 // dashed for shuffles; a box around nodes is a stage. A node that several stages compute
-// is drawn in the first of them.
+// is drawn in the first of them. A Marked node that says something of itself is filled.
 //
 // Cost: one pass over the graph and one over each stage.
 func DOT(node Node) string {
@@ -102,7 +116,11 @@ func DOT(node Node) string {
 				opened = true
 				fmt.Fprintf(&b, "\tsubgraph cluster_%d {\n\t\tlabel=\"stage %d\";\n", s.ID, s.ID)
 			}
-			fmt.Fprintf(&b, "\t\t%q [label=%q];\n", n.ID().String(), fmt.Sprintf("%s[%s]\n%s", n.Op(), n.ID(), partitions(n)))
+			label, style := fmt.Sprintf("%s[%s]\n%s", n.Op(), n.ID(), partitions(n)), ""
+			if m := marks(n); m != "" {
+				label, style = label+"\n"+m, " style=filled"
+			}
+			fmt.Fprintf(&b, "\t\t%q [label=%q%s];\n", n.ID().String(), label, style)
 		}
 		if opened {
 			b.WriteString("\t}\n")

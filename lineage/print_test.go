@@ -60,6 +60,14 @@ func TestText(t *testing.T) {
 		}, `
 (?) textFile[0]
 `},
+		{"what_a_node_says_of_itself_stands_in_brackets", func(g *graph) *testNode {
+			n := g.narrow("map", g.source(1))
+			n.marks = []string{"MEMORY_ONLY", "checkpointed"}
+			return n
+		}, `
+(1) map[1] main.go:2 [MEMORY_ONLY, checkpointed]
+ |  textFile[0] main.go:1
+`},
 		{"ids_of_a_batch_are_whole", func(g *graph) *testNode {
 			g.scope = lineage.Scope{Batch: 2000, Stream: 1}
 			return g.narrow("map", g.source(1))
@@ -116,6 +124,19 @@ digraph lineage {
 	}
 	"0" -> "1" [style=dashed];
 	"0" -> "1" [style=dashed];
+}
+`},
+		{"what_a_node_says_of_itself_fills_it", func(g *graph) *testNode {
+			n := g.source(2)
+			n.marks = []string{"MEMORY_ONLY"}
+			return n
+		}, `
+digraph lineage {
+	node [shape=box];
+	subgraph cluster_0 {
+		label="stage 0";
+		"0" [label="textFile[0]\n2 partitions\nMEMORY_ONLY" style=filled];
+	}
 }
 `},
 		{"an_unknown_partition_count_is_a_question_mark", func(g *graph) *testNode { return g.source(-1) }, `

@@ -5,26 +5,29 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/leat-io/leat/lineage"
 )
 
-// checkpointState is how far an RDD's checkpoint has come: not asked for, marked, written.
+// checkpointState is how far an RDD's checkpoint has come: not asked for, marked, in progress, done.
 type checkpointState struct {
-	marked atomic.Pointer[encoder]         // set while marked
+	marked atomic.Pointer[mark]            // set while marked
 	mu     sync.Mutex                      // held while it is written
-	reader atomic.Pointer[checkpointFiles] // set when written
+	reader atomic.Pointer[checkpointFiles] // set when written to files
+	local  atomic.Bool                     // set when kept by executors, instead
 }
 
-// encoder is the part of writing a checkpoint that knows the type of the records.
-type encoder struct {
-	encode  func(t *task, part int) ([]byte, error)
-	release func() // drops what made the records; they are read from the files from now on
+// mark is a checkpoint to be made, with what knows the type of the records.
+type mark struct {
+	local  bool
+	frames func(t *task, part int, put func(frame []byte, rows int) error) error // the records of a partition, encoded
+	keep   func(t *task, part int) error                                         // has a partition kept
+	cut    func(local bool)                                                      // drops what made the records
 }
 
 // checkpointFiles is where a written checkpoint is.
@@ -32,35 +35,49 @@ type checkpointFiles struct{ dir string }
 
 // Checkpoint marks the RDD to be written to the context's checkpoint directory. The first job that
 // evaluates it, or an RDD derived from it, is followed by one that writes every partition; after that
-// the RDD is read from its files and its lineage is cut. Persist it first, or it is computed
-// twice.
+// the RDD is read from its files and its lineage is cut: its one parent is the checkpoint. Persist it first, or it
+// is computed twice. After LocalCheckpoint it does nothing.
 //
-// Cost: a job that writes all records, encoded by package codec.
+// Cost: a job that writes all records, encoded by package codec and compressed.
 // Errors: ErrNoCheckpointDir; ErrCheckpointTooLate once a job has run on the RDD. What goes wrong in
 // writing comes back from the action, and leaves the mark and the lineage as they were.
 func (r *RDD[T]) Checkpoint() error {
-	return r.mark(&encoder{encode: r.encodePart, release: r.release})
+	if r.err == nil && r.home.opts.CheckpointDir == "" {
+		return fmt.Errorf("checkpoint %s: %w", r, ErrNoCheckpointDir)
+	}
+	return r.mark(r.newMark(false))
 }
 
-func (b *base) mark(e *encoder) error {
-	switch {
-	case b.err != nil:
-		return b.err
-	case b.home.opts.CheckpointDir == "":
-		return fmt.Errorf("checkpoint %s: %w", b, ErrNoCheckpointDir)
-	case b.checkpoint.reader.Load() != nil || b.checkpoint.marked.Load() != nil:
-		return nil
-	case b.evaluated.Load():
-		return fmt.Errorf("checkpoint %s: %w", b, ErrCheckpointTooLate)
-	}
-	if b.checkpoint.marked.CompareAndSwap(nil, e) {
-		b.home.marked.Add(1)
-	}
-	return nil
+func (r *RDD[T]) newMark(local bool) *mark {
+	return &mark{local: local, frames: r.frames, keep: r.keepPartition, cut: r.cutCompute}
 }
 
-// IsCheckpointed reports whether the checkpoint has been written.
-func (b *base) IsCheckpointed() bool { return b.checkpoint.reader.Load() != nil }
+func (b *base) mark(m *mark) error {
+	for {
+		old := b.checkpoint.marked.Load()
+		switch {
+		case b.err != nil:
+			return b.err
+		case b.IsCheckpointed():
+			return nil
+		case old != nil && (old.local || !m.local):
+			return nil // a local checkpoint takes over from a mark for files, not the other way round
+		case b.evaluated.Load():
+			return fmt.Errorf("checkpoint %s: %w", b, ErrCheckpointTooLate)
+		}
+		if b.checkpoint.marked.CompareAndSwap(old, m) {
+			if old == nil {
+				b.home.marked.Add(1)
+			}
+			return nil
+		}
+	}
+}
+
+// IsCheckpointed reports whether the checkpoint has been made: written, or with LocalCheckpoint kept.
+func (b *base) IsCheckpointed() bool {
+	return b.checkpoint.reader.Load() != nil || b.checkpoint.local.Load()
+}
 
 // RemoveCheckpoint deletes the files of a written checkpoint. The RDD, and those computed from it, can
 // only be read afterwards where they are persisted.
@@ -72,26 +89,22 @@ func (b *base) RemoveCheckpoint() error {
 }
 
 // writeMarked writes the marked RDDs that a job on final evaluated: the nearest one on each path, or
-// all, ancestors first, where the options say so. While nothing is marked it looks no further up than what
-// this job was the first to evaluate.
+// all, ancestors first, where the options say so.
 func writeMarked(ctx context.Context, c *Context, final lineage.Node) error {
+	if c.marked.Load() == 0 {
+		return nil
+	}
 	var marked []*base
-	anyMarked := c.marked.Load() > 0
 	lineage.Walk(final, func(n lineage.Node) bool {
-		b, ok := n.(*base)
-		if !ok {
-			return true
-		}
-		before := b.evaluated.Swap(true)
-		if b.checkpoint.marked.Load() != nil {
+		if b, ok := baseOf(n); ok && b.checkpoint.marked.Load() != nil {
 			marked = append(marked, b)
 			return c.opts.CheckpointAllMarked
 		}
-		return anyMarked || !before
+		return true
 	})
 	for i := len(marked) - 1; i >= 0; i-- {
 		if err := marked[i].writeOnce(ctx); err != nil {
-			return err
+			return fmt.Errorf("checkpoint %s: %w", marked[i], err)
 		}
 	}
 	return nil
@@ -100,40 +113,96 @@ func writeMarked(ctx context.Context, c *Context, final lineage.Node) error {
 func (b *base) writeOnce(ctx context.Context) error {
 	b.checkpoint.mu.Lock()
 	defer b.checkpoint.mu.Unlock()
-	e := b.checkpoint.marked.Load()
-	if e == nil {
+	m := b.checkpoint.marked.Load()
+	if m == nil {
 		return nil // another action wrote it
 	}
 	n, err := b.NumPartitions()
 	if err != nil {
 		return err
 	}
-	dir, err := newFolder(b.home.opts.CheckpointDir, "rdd-"+b.id.String())
-	if err != nil {
-		return fmt.Errorf("checkpoint %s: %w", b, err)
+	if m.local {
+		err = b.keepLocally(ctx, m, n)
+	} else {
+		err = b.writeFiles(ctx, m, n)
 	}
-	err = b.home.runner.Run(ctx, lineage.Job{
-		Name: "checkpoint", Site: b.site, Scope: b.id.Scope, Final: b, Parts: allParts(n),
-		Codec: new(rowCodec[struct{}]), Trimmed: b.home.opts.TrimJobs,
-		Run: func(ctx context.Context, env lineage.Env, part int) (lineage.Block, error) {
-			data, err := e.encode(newTask(ctx, env), part)
-			if err == nil {
-				err = writePart(dir, part, data)
-			}
-			return &rowBlock[struct{}]{}, err
-		},
-		Done: func(int, lineage.Block) error { return nil },
-	})
 	if err != nil {
-		_ = os.RemoveAll(dir) // what is left of it is only room taken
-		return fmt.Errorf("checkpoint %s: %w", b, err)
+		return err
 	}
-	b.checkpoint.reader.Store(&checkpointFiles{dir: dir})
-	b.setDeps(nil)
-	e.release()
 	b.checkpoint.marked.Store(nil)
 	b.home.marked.Add(-1)
 	return nil
+}
+
+// writeFiles writes all partitions and makes the files the RDD's origin.
+func (b *base) writeFiles(ctx context.Context, m *mark, parts int) error {
+	dir, err := newFolder(b.home.opts.CheckpointDir, "rdd-"+b.id.String())
+	if err != nil {
+		return err
+	}
+	err = b.runMarked(ctx, "checkpoint", allParts(parts), func(t *task, part int) error {
+		return writePart(t, dir, part, parts, !b.home.opts.PlainCheckpoints, m.frames)
+	})
+	if err == nil {
+		err = verifyParts(dir, parts)
+	}
+	if err != nil {
+		_ = os.RemoveAll(dir) // what is left of it is only room taken
+		return err
+	}
+	if err := savePartitioner(dir, b.partitioner); err != nil && b.home.opts.Logger != nil {
+		b.home.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "partitioner of a checkpoint is not saved",
+			slog.String("rdd", b.String()), slog.Any("error", err))
+	}
+	stale := lineage.Drop{Shuffles: b.shuffles()}
+	b.checkpoint.reader.Store(&checkpointFiles{dir: dir})
+	b.watchFiles(dir)
+	b.cut("checkpoint", parts, m)
+	if b.id.Scope == (lineage.Scope{}) && !b.home.opts.KeepUnreachable && !stale.Empty() {
+		b.home.runner.Drop(stale) // nothing reads them any more
+	}
+	return nil
+}
+
+// runMarked runs f on partitions of the node.
+func (b *base) runMarked(ctx context.Context, name string, parts []int, f func(t *task, part int) error) error {
+	return b.home.runner.Run(ctx, lineage.Job{
+		Name: name, Site: b.site, Scope: b.id.Scope, Final: b, Parts: parts,
+		Properties: lineage.PropertiesOf(ctx), Codec: new(rowCodec[struct{}]), Trimmed: b.home.opts.TrimJobs,
+		Run: func(ctx context.Context, env lineage.Env, part int) (lineage.Block, error) {
+			return &rowBlock[struct{}]{}, runTask(ctx, env, b.home, func(t *task) error { return f(t, part) })
+		},
+		Done:   func(int, lineage.Block) error { return nil },
+		Update: b.home.update,
+	})
+}
+
+// cut makes a node that is named for the kind of checkpoint, and lies as b does, the only parent of b. Its ordinal
+// is the negative of b's, which no operator gives: drawing one would number the nodes made later differently from
+// those of a process that builds the same graph and writes no checkpoint.
+func (b *base) cut(op string, parts int, m *mark) {
+	id := b.id
+	id.Ordinal = -id.Ordinal
+	origin := &base{home: b.home, id: id, op: op, site: b.site, partitioner: b.partitioner}
+	origin.count = fixed(parts)
+	origin.setDeps(nil)
+	origin.evaluated.Store(true)
+	origin.checkpoint.reader.Store(b.checkpoint.reader.Load())
+	b.setDeps([]lineage.Dep{lineage.OneToOne(origin)})
+	m.cut(m.local)
+}
+
+// cutCompute drops what made the records, and through it all that came before.
+func (n *node[T]) cutCompute(local bool) {
+	if !local {
+		n.release()
+		return
+	}
+	n.seal()
+	f := computing[T](func(*task, int, sink[T]) error {
+		return fmt.Errorf("%s[%s] of %s: %w", n.op, n.id, n.site, ErrCheckpointLost)
+	})
+	n.sealed.f.Store(&f)
 }
 
 // newFolder makes a folder of a name that is not taken: name, else name.2 and so on. An earlier run
@@ -150,81 +219,4 @@ func newFolder(parent, name string) (string, error) {
 		}
 		dir = filepath.Join(parent, fmt.Sprintf("%s.%d", name, i))
 	}
-}
-
-// encodePart computes a partition and encodes its records.
-func (n *node[T]) encodePart(t *task, part int) ([]byte, error) {
-	b := &rowBlock[T]{}
-	if err := n.push(t, part, func(chunk []T) error {
-		b.add(chunk)
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	return n.rows.Encode(b)
-}
-
-// writePart writes a partition's file through a temporary one.
-func writePart(dir string, part int, data []byte) error {
-	tmp, err := os.CreateTemp(dir, fmt.Sprintf("_temporary-%05d-*", part))
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(data)
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if err = errors.Join(err, tmp.Close()); err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
-	}
-	return os.Rename(tmp.Name(), checkpointPart(dir, part))
-}
-
-func checkpointPart(dir string, part int) string {
-	return filepath.Join(dir, fmt.Sprintf("part-%05d", part))
-}
-
-// pushCheckpoint pushes a partition from its file.
-func (n *node[T]) pushCheckpoint(t *task, files checkpointFiles, part int, out sink[T]) error {
-	name := checkpointPart(files.dir, part)
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return fmt.Errorf("read checkpoint of %s[%s]: %w", n.op, n.id, err)
-	}
-	b, err := n.rows.Decode(data)
-	if err != nil {
-		return fmt.Errorf("read checkpoint %s: %w", name, err)
-	}
-	return pushRows(t, b.(*rowBlock[T]).rows, nil, out) // decoded just now: nobody else holds the rows
-}
-
-// CheckpointFile returns the RDD that was written to a checkpoint folder, without its partitioner.
-//
-// Shape: the partitions and order of the RDD that was written.
-// Errors: a folder that is missing, or has a gap in its parts' numbers, fails when partitions are
-// asked for, with fs.ErrNotExist; damaged files fail their task with codec.ErrCorrupt.
-func CheckpointFile[T any](c *Context, dir string) *RDD[T] {
-	r := newNode[T](c, "checkpointFile")
-	r.count = func() (int, error) {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return 0, err
-		}
-		parts := 0
-		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), "part-") {
-				parts++
-			}
-		}
-		for i := range parts {
-			if _, err := os.Stat(checkpointPart(dir, i)); err != nil {
-				return 0, fmt.Errorf("checkpoint %s has a gap: %w", dir, fs.ErrNotExist)
-			}
-		}
-		return parts, nil
-	}
-	r.compute = func(t *task, part int, out sink[T]) error {
-		return r.pushCheckpoint(t, checkpointFiles{dir: dir}, part, out)
-	}
-	return r
 }

@@ -30,8 +30,12 @@ func TestCheckpoint(t *testing.T) {
 				}
 				want := [][]int{{1, 1, 2}, {1, 2, 3, 1, 2, 3, 4}}
 				same(t, "rows", partsOf(t, r), want)
-				if !r.IsCheckpointed() || len(r.Deps()) != 0 || sizeOf(t, r) != 2 {
-					t.Errorf("checkpointed %t, %d parents, %d partitions; want the lineage cut", r.IsCheckpointed(), len(r.Deps()), sizeOf(t, r))
+				if !r.IsCheckpointed() || len(r.Deps()) != 1 || sizeOf(t, r) != 2 {
+					t.Fatalf("checkpointed %t, %d parents, %d partitions; want the checkpoint as parent", r.IsCheckpointed(), len(r.Deps()), sizeOf(t, r))
+				}
+				origin := r.Deps()[0].Parent
+				if n, err := origin.NumPartitions(); origin.Op() != "checkpoint" || n != 2 || err != nil || len(origin.Deps()) != 0 || origin.ID() == src.Node().ID() {
+					t.Errorf("parent %v of %d partitions: %v", origin, n, err)
 				}
 				n := calls.Load()
 				same(t, "rows from files", partsOf(t, r), want)

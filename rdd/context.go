@@ -3,6 +3,7 @@ package rdd
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync/atomic"
 
 	"github.com/leat-io/leat/lineage"
@@ -35,6 +36,17 @@ type Options struct {
 	// turns out to be lost. By default a job lists the stages of its whole lineage, those it skips as well;
 	// for streams, whose lineage is long, that would cost more than the batch.
 	TrimJobs bool
+	// PlainCheckpoints writes checkpoints uncompressed.
+	PlainCheckpoints bool
+	// CleanCheckpoints removes the files of a checkpoint when the RDD that wrote them cannot be reached any
+	// more. By default they stay.
+	CleanCheckpoints bool
+	// KeepUnreachable leaves what executors hold of RDDs and broadcasts that cannot be reached any more, and the
+	// registration of such accumulators, where they are. By default they are dropped after the garbage collection
+	// that finds them unreachable; how often there is one is the runtime's to say, none is forced.
+	KeepUnreachable bool
+	// Logger is told of what goes wrong aside from jobs. Nil discards it.
+	Logger *slog.Logger
 }
 
 // Validate returns an error naming each field that has no meaning.
@@ -64,6 +76,9 @@ type shared struct {
 	opts    Options
 	stopped atomic.Bool
 	marked  atomic.Int64 // RDDs marked for a checkpoint and not written yet
+	values  values       // broadcasts and accumulators
+
+	declared atomic.Bool // whether an RDD is declared to be less than determinate
 }
 
 // NewContext returns a context whose actions run on runner.
@@ -120,7 +135,7 @@ func (c *Context) run(ctx context.Context, job lineage.Job) error {
 	if c.stopped.Load() {
 		return ErrStopped
 	}
-	if b, ok := job.Final.(*base); ok && b.home != c.shared {
+	if b, ok := baseOf(job.Final); ok && b.home != c.shared {
 		return &BuildError{Op: b.op, Site: b.site, Err: ErrDifferentContexts}
 	}
 	job.Scope = c.scope
@@ -129,8 +144,13 @@ func (c *Context) run(ctx context.Context, job lineage.Job) error {
 	if job.Site == "" {
 		job.Site = c.callSite()
 	}
+	job.Update = c.update
+	fresh := touch(job.Final)
 	if err := c.runner.Run(ctx, job); err != nil {
 		return err
+	}
+	for _, b := range fresh {
+		b.evaluated.Store(true)
 	}
 	return writeMarked(ctx, c, job.Final)
 }

@@ -30,6 +30,14 @@
 // RDD whose actions return a [*BuildError] naming the call's file and line; a function that fails or
 // panics in a task gives a [*UserError] naming the operator, the partition and the record.
 //
+// # Besides records
+//
+// A function that is given a context.Context runs in a task and may ask it, with [TaskFrom], who it is and to be
+// called when it ends. A [Broadcast] brings it a value, an [Accumulator] takes what it counts; [MapWith] and its kin
+// look both up once a partition. [RDD.Checkpoint] and [RDD.LocalCheckpoint] cut lineages, and [Explain] says what
+// an action would do. What executors hold of RDDs and broadcasts that nobody can reach any more is dropped, some
+// time after a garbage collection has found out.
+//
 // Everything may be called from any goroutine, except that actions must not be called inside tasks.
 // Running tasks, retrying them and keeping blocks is the business of package scheduler and its backends.
 //

@@ -1,7 +1,6 @@
 package rdd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -32,6 +31,15 @@ var (
 	ErrCheckpointTooLate = errors.New("rdd: checkpoint asked for after a job ran")
 	// ErrNoCheckpointDir is returned by Checkpoint when the context has no directory for it.
 	ErrNoCheckpointDir = errors.New("rdd: no checkpoint directory set")
+	// ErrCheckpointLost is what a job fails with that needs a partition of a local checkpoint which nobody
+	// holds any more.
+	ErrCheckpointLost = errors.New("rdd: partition of a local checkpoint is lost")
+	// ErrDestroyed is the cause of a BuildError for a broadcast that was destroyed.
+	ErrDestroyed = errors.New("rdd: broadcast is destroyed")
+	// ErrInTask is returned inside a task for what only the program may ask.
+	ErrInTask = errors.New("rdd: not to be asked inside a task")
+	// ErrNotInTask is returned for what only a task may ask.
+	ErrNotInTask = errors.New("rdd: only to be asked inside a task")
 	// ErrLevelChange is returned by Persist when another storage level is already set.
 	ErrLevelChange = errors.New("rdd: storage level already set")
 )
@@ -107,10 +115,8 @@ func (p *place) offset(i int) int64 {
 	return p.seen + int64(i)
 }
 
-// taskKey marks the context that user functions see inside a task.
-type taskKey struct{}
-
-func inTask(ctx context.Context) bool { return ctx.Value(taskKey{}) != nil }
+// errNoRoom is why a local checkpoint is not made.
+var errNoRoom = errors.New("executors have no room for them")
 
 // errShrunk is the fault of an append function that dropped what it was given.
 var errShrunk = errors.New("the function returned a shorter slice than it was given; it must append to it")

@@ -297,12 +297,12 @@ func ExampleRDD_Checkpoint() {
 	r := rdd.Map(rdd.Parallelize(c, []int{1, 2}, 2), func(x int) int { return 10 * x })
 	fmt.Println(r.Checkpoint(), r.IsCheckpointed())
 	show(r)
-	fmt.Println(r.IsCheckpointed(), len(r.Deps()))
+	fmt.Println(r.IsCheckpointed(), r.Deps()[0].Parent.Op())
 	show(rdd.CheckpointFile[int](c, filepath.Join(dir, "rdd-2")))
 	// Output:
 	// <nil> false
 	// [10 20] <nil>
-	// true 0
+	// true checkpoint
 	// [10 20] <nil>
 }
 

@@ -50,7 +50,12 @@ func (r subject) run(ctx context.Context, name string, parts []int, codec lineag
 	return r.ctx.run(ctx, lineage.Job{
 		Name: name, Final: r.base, Parts: parts, Codec: codec, Done: done,
 		Run: func(ctx context.Context, env lineage.Env, part int) (lineage.Block, error) {
-			return f(newTask(ctx, env), part)
+			var b lineage.Block
+			err := runTask(ctx, env, r.home, func(t *task) (err error) {
+				b, err = f(t, part)
+				return err
+			})
+			return b, err
 		},
 	})
 }

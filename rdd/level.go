@@ -43,6 +43,7 @@ func (b *base) Persist(level StorageLevel) error {
 		return fmt.Errorf("persist %s: %w: level %s", b, ErrArgument, level)
 	}
 	if b.level.CompareAndSwap(nil, &level) {
+		b.watch()
 		return nil
 	}
 	if set := b.level.Load(); set != nil && *set != level {
@@ -54,11 +55,14 @@ func (b *base) Persist(level StorageLevel) error {
 // Cache persists the RDD at MemoryOnly, if no level is set, and returns it.
 func (r *RDD[T]) Cache() *RDD[T] {
 	level := MemoryOnly()
-	r.level.CompareAndSwap(nil, &level)
+	if r.level.CompareAndSwap(nil, &level) {
+		r.watch()
+	}
 	return r
 }
 
-// Unpersist drops what is kept. The RDD can be computed, and persisted, again.
+// Unpersist drops what is kept; executors are told at once, and do so some time later, a running job's partitions
+// when it is over. The RDD can be computed, and persisted, again, unless what was kept was its local checkpoint.
 func (b *base) Unpersist() {
 	if b.level.Swap(nil) != nil {
 		b.home.runner.Drop(lineage.Drop{Nodes: []lineage.NodeID{b.id}})

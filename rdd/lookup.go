@@ -26,7 +26,7 @@ func Lookup[K comparable, V any](ctx context.Context, r *RDD[Pair[K, V]], key K)
 		return nil, fmt.Errorf("lookup in %s of %s: %w", r.String(), r.site, err)
 	}
 	parts := allParts(n)
-	if p, ok := r.partitioner.(Partitioner[K]); ok && n > 0 {
+	if p, ok := typedPartitioner[K](r.partitioner); ok && n > 0 {
 		part, err := partitionOf(p, key)
 		if err != nil {
 			return nil, fmt.Errorf("lookup in %s of %s: %w", r.String(), r.site, err)

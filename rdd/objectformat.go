@@ -33,8 +33,6 @@ const (
 	objectTrailerSize = 21
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // sealBytes appends the checksum of b.
 func sealBytes(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))

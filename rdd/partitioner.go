@@ -50,6 +50,9 @@ func (p *HashPartitioner[K]) PartitionFor(key K) int { return p.hasher.Partition
 
 // Equal reports whether other is a hash partitioner of the same key type and count.
 func (p *HashPartitioner[K]) Equal(other AnyPartitioner) bool {
+	if s, ok := other.(*savedPartitioner); ok {
+		return s.Equal(p)
+	}
 	o, ok := other.(*HashPartitioner[K])
 	return ok && o.n == p.n
 }
@@ -108,7 +111,7 @@ func keyOptionsOf(opts []KeyOption) keyOptions {
 // DefaultParallelism or, where that is unset, the largest parent's partition count.
 func choosePartitioner[K comparable](c *Context, o keyOptions, parents ...*base) (Partitioner[K], error) {
 	if o.partitioner != nil {
-		p, ok := o.partitioner.(Partitioner[K])
+		p, ok := typedPartitioner[K](o.partitioner)
 		if !ok {
 			return nil, fmt.Errorf("%w: %s does not take keys of type %T", ErrPartitioner, o.partitioner, *new(K))
 		}
@@ -125,7 +128,7 @@ func choosePartitioner[K comparable](c *Context, o keyOptions, parents ...*base)
 			return nil, err
 		}
 		most = max(most, n)
-		if p, ok := parent.partitioner.(Partitioner[K]); ok && p.NumPartitions() > 0 &&
+		if p, ok := typedPartitioner[K](parent.partitioner); ok && p.NumPartitions() > 0 &&
 			(best == nil || p.NumPartitions() > best.NumPartitions()) {
 			best = p
 		}

@@ -15,6 +15,7 @@ type RangePartitioner[K any] struct {
 	bounds  []K // ascending
 	compare func(a, b K) int
 	desc    bool
+	natural bool // compare is Compare
 }
 
 // NumPartitions is one more than there are bounds.
@@ -34,6 +35,9 @@ func (p *RangePartitioner[K]) PartitionFor(key K) int {
 
 // Equal reports whether other has the same bounds and direction.
 func (p *RangePartitioner[K]) Equal(other AnyPartitioner) bool {
+	if s, ok := other.(*savedPartitioner); ok {
+		return s.Equal(p)
+	}
 	o, ok := other.(*RangePartitioner[K])
 	return ok && p.desc == o.desc && slices.EqualFunc(p.bounds, o.bounds, func(a, b K) bool { return p.compare(a, b) == 0 })
 }

@@ -31,7 +31,8 @@ type node[T any] struct {
 	compute computing[T]
 	sealed  sealed[T]
 	rows    rowCodec[T]
-	clone   func(T) T // deep copy of a record; nil where assignment is one
+	kept    *rowCodec[T] // of kept partitions: executors hold on to it, and must not hold on to the node
+	clone   func(T) T    // deep copy of a record; nil where assignment is one
 }
 
 // base is the part of a node that needs no type; it is the lineage.Node.
@@ -54,8 +55,22 @@ type base struct {
 	level      atomic.Pointer[StorageLevel] // nil: not persisted
 	checkpoint checkpointState
 	evaluated  atomic.Bool // a job has run on it
+	cleaning   cleaning
+	class      class
 }
 
+// baseOf returns the base of a node of this package: dependencies name it, or the node around it.
+func baseOf(n lineage.Node) (*base, bool) {
+	s, ok := n.(interface{ self() *base })
+	if !ok {
+		return nil, false
+	}
+	return s.self(), true
+}
+
+func (b *base) self() *base { return b }
+
+// ID is the node's number, unique in its context.
 func (b *base) ID() lineage.NodeID { return b.id }
 
 // Op is the operator's name.
@@ -101,32 +116,24 @@ const MaxPartitions = 1 << 24
 // four operators, pairs among them, inside the first cache.
 const chunkSize = 512
 
-// task is what operators carry down a partition's chain.
-type task struct {
-	ctx context.Context
-	env lineage.Env
-}
-
-// newTask wraps what the executor gave; user functions see a context that refuses actions.
-func newTask(ctx context.Context, env lineage.Env) *task {
-	return &task{ctx: context.WithValue(ctx, taskKey{}, true), env: env}
-}
-
 // newNode returns a node made by the calling operator. deps may be set later with setDeps, count
 // and compute by the caller.
 func newNode[T any](c *Context, op string, deps ...lineage.Dep) *RDD[T] {
-	n := &node[T]{clone: codec.CloneFunc[T]()}
+	n := &node[T]{clone: codec.CloneFunc[T](), kept: new(rowCodec[T])}
 	n.home, n.id, n.op, n.site = c.shared, c.newID(), op, c.callSite()
 	n.setDeps(deps)
 	return &RDD[T]{node: n, ctx: c}
 }
 
 // setDeps sets what the node is made of. Nodes of another runner's context are refused: their numbers mean other
-// shuffles and partitions here.
+// shuffles and partitions here. The map tasks of shuffles get hooks.
 func (b *base) setDeps(deps []lineage.Dep) {
 	b.deps.Store(&deps)
 	for _, d := range deps {
-		if p, ok := d.Parent.(*base); ok && p.home != b.home && b.err == nil {
+		if d.Shuffle != nil {
+			hookedWrite(d.Shuffle, b.home)
+		}
+		if p, ok := baseOf(d.Parent); ok && p.home != b.home && b.err == nil {
 			b.err = &BuildError{Op: b.op, Site: b.site, Err: fmt.Errorf("%w: %s", ErrDifferentContexts, p.op)}
 		}
 	}
@@ -173,20 +180,17 @@ func (b *base) DebugString() string { return lineage.Text(b) }
 // String returns the operator and id, as in "map[3]".
 func (b *base) String() string { return fmt.Sprintf("%s[%s]", b.op, b.id) }
 
-// push pushes the records of one partition into out: from where they are kept, if they are, else
-// computed from the parents.
+// push pushes the records of one partition into out: from where they are kept, if they are, else from the
+// checkpoint's files, else computed from the parents.
 func (n *node[T]) push(t *task, part int, out sink[T]) error {
 	if err := context.Cause(t.ctx); err != nil {
 		return err
-	}
-	if read := n.checkpoint.reader.Load(); read != nil {
-		return n.pushCheckpoint(t, *read, part, out)
 	}
 	level := n.level.Load()
 	if level == nil {
 		return n.computed(t, part, out)
 	}
-	return t.env.Persisted(t.ctx, n.id, part, lineage.Persistence{Level: *level, Codec: &n.rows},
+	return t.env.Persisted(t.ctx, n.id, part, lineage.Persistence{Level: *level, Codec: n.kept},
 		func(put func(lineage.Block) error) error { return n.blocks(t, part, put) },
 		func(b lineage.Block) error { return pushRows(t, b.(*rowBlock[T]).rows, n.clone, out) })
 }

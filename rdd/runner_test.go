@@ -44,6 +44,9 @@ func (r *inlineRunner) Run(ctx context.Context, job lineage.Job) error {
 		return err
 	}
 	r.jobs = append(r.jobs, inlineJob{job.Name, job.Parts})
+	if job.Map != nil {
+		return r.mapOnly(ctx, job)
+	}
 	if len(job.Parts) == 0 {
 		return nil
 	}
@@ -51,15 +54,18 @@ func (r *inlineRunner) Run(ctx context.Context, job lineage.Job) error {
 		if stage.Shuffle == nil || r.shuffles[stage.Shuffle.ID] != nil {
 			continue
 		}
-		if err := r.write(ctx, stage.Shuffle); err != nil {
+		if err := r.write(ctx, job, stage.Shuffle); err != nil {
 			return err
 		}
 	}
 	for i, part := range job.Parts {
-		r.tasks++
-		b, err := job.Run(ctx, &inlineEnv{runner: r, part: part}, part)
+		env := r.env(job, part)
+		b, err := job.Run(ctx, env, part)
 		if err != nil {
 			return r.carry(err)
+		}
+		if err := r.update(job, env); err != nil {
+			return err
 		}
 		if b, err = r.cross(job.Codec, b); err != nil {
 			return err
@@ -71,17 +77,89 @@ func (r *inlineRunner) Run(ctx context.Context, job lineage.Job) error {
 	return nil
 }
 
-func (r *inlineRunner) write(ctx context.Context, s *lineage.Shuffle) error {
+// mapOnly writes a shuffle and says what its buckets measure.
+func (r *inlineRunner) mapOnly(ctx context.Context, job lineage.Job) error {
+	for _, stage := range lineage.Cut(job.Final) {
+		if stage.Shuffle != nil && r.shuffles[stage.Shuffle.ID] == nil {
+			if err := r.write(ctx, job, stage.Shuffle); err != nil {
+				return err
+			}
+		}
+	}
+	if r.shuffles[job.Map.ID] == nil {
+		if err := r.write(ctx, job, job.Map); err != nil {
+			return err
+		}
+	}
+	sizes := [][]int64{}
+	for _, buckets := range r.shuffles[job.Map.ID] {
+		row := make([]int64, len(buckets))
+		for i, blocks := range buckets {
+			for _, b := range blocks {
+				row[i] += job.Map.Codec.Size(b)
+			}
+		}
+		sizes = append(sizes, row)
+	}
+	job.Sizes(sizes)
+	return nil
+}
+
+// env is the Env of the next task.
+func (r *inlineRunner) env(job lineage.Job, part int) *inlineEnv {
+	r.tasks++
+	return &inlineEnv{runner: r, part: part, task: int64(r.tasks), properties: job.Properties}
+}
+
+// update reports what a task has added to accumulators.
+func (r *inlineRunner) update(job lineage.Job, env *inlineEnv) error {
+	for _, a := range env.order {
+		u := lineage.Update{ID: a.ID, Name: a.Name, Value: env.parts[a]}
+		if r.Isolate {
+			var err error
+			if u.Data, err = a.Codec.Encode(u.Value); err != nil {
+				return err
+			}
+			u.Value = nil
+		}
+		job.Update(u)
+	}
+	return nil
+}
+
+// Kept and Written make the runner an Inspector.
+func (r *inlineRunner) Kept(node lineage.NodeID) []bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var kept []bool
+	for part := range r.kept[node] {
+		for len(kept) <= part {
+			kept = append(kept, false)
+		}
+		kept[part] = true
+	}
+	return kept
+}
+
+func (r *inlineRunner) Written(id lineage.ShuffleID) (have, maps int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.shuffles[id]), len(r.shuffles[id])
+}
+
+func (r *inlineRunner) write(ctx context.Context, job lineage.Job, s *lineage.Shuffle) error {
 	n, err := s.Parent.NumPartitions()
 	if err != nil {
 		return err
 	}
 	outputs := make([]inlineBuckets, n)
 	for part := range n {
-		r.tasks++
-		buckets := make(inlineBuckets, s.NumReducers)
-		if err := s.Write(ctx, &inlineEnv{runner: r, part: part}, part, buckets); err != nil {
+		env, buckets := r.env(job, part), make(inlineBuckets, s.NumReducers)
+		if err := s.Write(ctx, env, part, buckets); err != nil {
 			return r.carry(err)
+		}
+		if err := r.update(job, env); err != nil {
+			return err
 		}
 		outputs[part] = buckets
 	}
@@ -147,15 +225,20 @@ func (r *inlineRunner) ran() []inlineJob {
 
 // inlineEnv is the Env of one task.
 type inlineEnv struct {
-	runner  *inlineRunner
-	part    int
-	metrics lineage.Metrics
-	parts   map[*lineage.Accumulator]lineage.Block
+	runner     *inlineRunner
+	part       int
+	task       int64
+	properties lineage.Properties
+	metrics    lineage.Metrics
+	parts      map[*lineage.Accumulator]lineage.Block
+	order      []*lineage.Accumulator // of parts
 }
 
-func (e *inlineEnv) Attempt() lineage.Attempt { return lineage.Attempt{Partition: e.part} }
+func (e *inlineEnv) Attempt() lineage.Attempt {
+	return lineage.Attempt{Partition: e.part, Task: e.task}
+}
 
-func (e *inlineEnv) Properties() lineage.Properties      { return lineage.Properties{} }
+func (e *inlineEnv) Properties() lineage.Properties      { return e.properties }
 func (e *inlineEnv) Metrics() *lineage.Metrics           { return &e.metrics }
 func (e *inlineEnv) Reserve(context.Context, int64) bool { return true }
 func (e *inlineEnv) Release(int64)                       {}
@@ -179,6 +262,7 @@ func (e *inlineEnv) Accumulate(a *lineage.Accumulator) lineage.Block {
 	}
 	if e.parts[a] == nil {
 		e.parts[a] = a.Zero()
+		e.order = append(e.order, a)
 	}
 	return e.parts[a]
 }

@@ -47,7 +47,11 @@ func SortByFunc[T, K any](ctx context.Context, r *RDD[T], key func(T) K, compare
 // SortByKey is SortBy over the keys of pairs; the result has the range partitioner it was sorted
 // with.
 func SortByKey[K cmp.Ordered, V any](ctx context.Context, r *RDD[Pair[K, V]], opts ...SortOption) (*RDD[Pair[K, V]], error) {
-	return SortByKeyFunc(ctx, r, Compare[K], opts...)
+	sorted, err := SortByKeyFunc(ctx, r, Compare[K], opts...)
+	if err == nil {
+		sorted.partitioner.(*RangePartitioner[K]).natural = true // so that a checkpoint can save it
+	}
+	return sorted, err
 }
 
 // SortByKeyFunc is SortByKey with an order of its own, as SortByFunc.

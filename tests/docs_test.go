@@ -78,7 +78,8 @@ var notOperators = []string{
 	"RDD.NumPartitions", "RDD.Partitioner", "RDD.IsCheckpointed", "RDD.RemoveCheckpoint", "Rows.Each", "StorageLevel.String",
 	"Context.In", "Context.Forget", "Context.Options", "Context.Parallelism", "Context.Stop", "Options.Validate",
 	"CSVOptions.Validate", "CSVSaveOptions.Validate",
-	"NewErrorCodec", "CallSite",
+	"NewErrorCodec", "CallSite", "RDD.Determinism", "RDD.Marks", "Accumulator.Name", "Accumulator.Add", "Accumulator.Local",
+	"Accumulator.Value", "Accumulator.Reset", "Local.Add", "Local.Value", "Tally.Average",
 	// dstream
 	"DStream.Err", "DStream.Graph", "DStream.Info", "DStream.Remembered", "DStream.Slide", "Output.Err",
 	"Graph.Err", "Graph.RDDs", "Graph.Interval", "Graph.Zero", "Graph.Seal", "Graph.Inputs", "Graph.InputInfos", "Graph.Start",
