@@ -46,7 +46,27 @@ func (c *rowCodec[T]) Encode(b lineage.Block) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return columns.Append(nil, b.(*rowBlock[T]).rows)
+	return encodeRows(columns, b.(*rowBlock[T]).rows)
+}
+
+// encodeRows encodes rows into a slice that is made once: a sample of them says about how long it will be.
+// Where that is wrong it grows, or has room left.
+func encodeRows[T any](columns *codec.Codec[T], rows []T) ([]byte, error) {
+	const sample = 32
+	if len(rows) < 8*sample {
+		return columns.Append(nil, rows)
+	}
+	step := len(rows) / sample
+	some := make([]T, sample)
+	for i := range some {
+		some[i] = rows[i*step]
+	}
+	data, err := columns.Append(nil, some)
+	if err != nil {
+		return nil, err
+	}
+	size := len(data) * (len(rows)/sample + 1)
+	return columns.Append(make([]byte, 0, size+size/32), rows)
 }
 
 func (c *rowCodec[T]) Decode(data []byte) (lineage.Block, error) {

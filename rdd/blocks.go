@@ -9,5 +9,6 @@ func FromBlocks[T any](c *Context, blocks [][]T) *RDD[T] {
 	r := newNode[T](c, "blocks")
 	r.count = fixed(len(blocks))
 	r.compute = func(t *task, part int, out sink[T]) error { return pushRows(t, blocks[part], r.clone, out) }
+	r.held = func(part int) []T { return blocks[part] }
 	return r
 }

@@ -38,12 +38,12 @@ func (r *RDD[T]) collect(ctx context.Context, name string) ([][]T, error) {
 	}
 	out := make([][]T, n)
 	err = runRows(ctx, r.subject(), name, allParts(n), func(t *task, part int) (*rowBlock[T], error) {
-		b := &rowBlock[T]{}
+		var rows rowBuffer[T]
 		err := r.push(t, part, func(chunk []T) error {
-			b.add(chunk)
+			rows.add(compact(chunk))
 			return nil
 		})
-		return b, err
+		return &rowBlock[T]{rows: rows.take()}, err
 	}, func(i int, rows []T) error {
 		out[i] = rows
 		return nil

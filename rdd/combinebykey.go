@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/leat-io/leat/lineage"
-	"github.com/leat-io/leat/rdd/codec"
 	"github.com/leat-io/leat/rdd/keyed"
 )
 
@@ -76,7 +75,7 @@ func combine[T any, K comparable, C any](r *RDD[T], op string, c combiner[T, K, 
 	}
 	s.Write = func(ctx context.Context, env lineage.Env, part int, out lineage.Buckets) error {
 		t := newTask(ctx, env)
-		table, err := fold.rows(part, func(out sink[T]) error { return r.push(t, part, out) })
+		table, err := fold.rows(part, func(out sink[T]) error { return r.read(t, part, out) })
 		if err != nil {
 			return err
 		}
@@ -95,11 +94,7 @@ func combine[T any, K comparable, C any](r *RDD[T], op string, c combiner[T, K, 
 	}
 	child.setDeps([]lineage.Dep{{Parent: r.Node(), Shuffle: s}})
 	child.compute = func(t *task, part int, out sink[Pair[K, C]]) error {
-		table, err := fold.blocks(t, s, part)
-		if err != nil {
-			return err
-		}
-		return pushTable(t, table, out)
+		return fold.pushBlocks(t, s, part, out)
 	}
 	return child
 }
@@ -146,25 +141,6 @@ func addChunk[T any, K comparable, C any](at *place, table *keyed.Table[K, C], c
 	}()
 	add(table, chunk)
 	return nil
-}
-
-// blocks merges what the map tasks wrote for one partition.
-func (f *folder[T, K, C]) blocks(t *task, s *lineage.Shuffle, part int) (*keyed.Table[K, C], error) {
-	at := place{node: f.node, part: part}
-	table := keyed.New[K, C](f.hasher, 0)
-	// What comes out of a block is copied, also where it is merge's second argument: merge may return
-	// that one, and change it the next time, while the block is read again by others.
-	merge, clone := f.merge, codec.CloneFunc[C]()
-	if clone != nil {
-		merge = func(a, b C) C { return f.merge(a, clone(b)) }
-	}
-	err := t.env.Fetch(t.ctx, s, part, func(_ int, b lineage.Block) error {
-		block := b.(*keyed.Block[K, C])
-		err := mergeBlock(&at, table, block, merge, clone)
-		at.seen += int64(block.Rows())
-		return err
-	})
-	return table, err
 }
 
 func mergeBlock[K comparable, C any](at *place, table *keyed.Table[K, C], block *keyed.Block[K, C], merge func(C, C) C, clone func(C) C) (err error) {

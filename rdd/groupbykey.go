@@ -72,15 +72,18 @@ type groups[V any] struct {
 
 // addGroup notes the rows of a chunk under the numbers of their keys.
 func addGroup[K comparable, V any](at *place, keys *keyIndex[K], side *groups[V], chunk []Pair[K, V]) error {
-	h := keys.Hasher()
-	for i := range chunk {
-		if h.Dynamic() {
+	if h := keys.Hasher(); h.Dynamic() {
+		for i := range chunk {
 			if err := h.Check(chunk[i].Key); err != nil {
 				return at.failed(i, err)
 			}
 		}
-		n, _ := keys.Upsert(chunk[i].Key)
-		side.key = append(side.key, int32(n))
+	}
+	from := len(side.key)
+	side.key = doubled(side.key, len(chunk))[:from+len(chunk)]
+	keyed.Enumerate(keys, chunk, side.key[from:])
+	side.values = doubled(side.values, len(chunk))
+	for i := range chunk {
 		side.values = append(side.values, chunk[i].Value)
 	}
 	at.seen += int64(len(chunk))

@@ -31,6 +31,10 @@ func Parallelize[T any](c *Context, rows []T, n int) *RDD[T] {
 		from, to := slice(len(own), n, part)
 		return pushRows(t, own[from:to], r.clone, out)
 	}
+	r.held = func(part int) []T {
+		from, to := slice(len(own), n, part)
+		return own[from:to]
+	}
 	return r
 }
 

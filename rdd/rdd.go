@@ -33,6 +33,8 @@ type node[T any] struct {
 	rows    rowCodec[T]
 	kept    *rowCodec[T] // of kept partitions: executors hold on to it, and must not hold on to the node
 	clone   func(T) T    // deep copy of a record; nil where assignment is one
+	// held returns the rows of a partition of a source that has them in memory; nil for other nodes.
+	held func(part int) []T
 }
 
 // base is the part of a node that needs no type; it is the lineage.Node.

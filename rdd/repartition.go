@@ -48,20 +48,20 @@ func dealt[T any](child *base, parent *node[T], buckets int, deal func(part int,
 		Parent: parent, NumReducers: buckets, Codec: &parent.rows,
 	}
 	s.Write = func(ctx context.Context, env lineage.Env, part int, out lineage.Buckets) error {
-		rows := make([][]T, buckets)
-		var row int64
+		rows := newDealing[T](buckets)
+		var at place
 		err := parent.push(newTask(ctx, env), part, func(chunk []T) error {
-			for _, x := range chunk {
-				b := deal(part, row)
-				rows[b] = append(rows[b], x)
-				row++
-			}
-			return nil
+			return rows.add(&at, chunk, func(at *place, chunk []T, to []uint32) error {
+				for i := range to {
+					to[i] = uint32(deal(part, at.seen+int64(i)))
+				}
+				return nil
+			})
 		})
 		if err != nil {
 			return err
 		}
-		return putRows(out, rows)
+		return putRows(out, rows.take())
 	}
 	return lineage.Dep{Parent: parent, Shuffle: s}
 }

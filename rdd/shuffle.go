@@ -11,18 +11,23 @@ import (
 // rowShuffle returns the dependency that sends each row of parent to the bucket that place
 // names, in order. It combines nothing.
 func rowShuffle[T any](child *base, dep int, parent *node[T], buckets int, bucketOf func(*T) (int, error)) lineage.Dep {
+	return placedShuffle(child, dep, parent, buckets, placeEach(bucketOf))
+}
+
+// placedShuffle is rowShuffle with a function for many rows.
+func placedShuffle[T any](child *base, dep int, parent *node[T], buckets int, bucketOf placing[T]) lineage.Dep {
 	s := &lineage.Shuffle{
 		ID:     lineage.ShuffleID{Node: child.id, Dep: int32(dep)},
 		Parent: &parent.base, NumReducers: buckets, Codec: &parent.rows,
 	}
 	s.Write = func(ctx context.Context, env lineage.Env, part int, out lineage.Buckets) error {
-		rows := make([][]T, buckets)
+		rows := newDealing[T](buckets)
 		at := place{node: child, part: part}
-		err := parent.push(newTask(ctx, env), part, func(chunk []T) error { return dealChunk(&at, chunk, rows, bucketOf) })
+		err := parent.read(newTask(ctx, env), part, func(chunk []T) error { return rows.add(&at, chunk, bucketOf) })
 		if err != nil {
 			return err
 		}
-		return putRows(out, rows)
+		return putRows(out, rows.take())
 	}
 	return lineage.Dep{Parent: &parent.base, Shuffle: s}
 }
@@ -36,27 +41,6 @@ func putRows[T any](out lineage.Buckets, rows [][]T) error {
 			}
 		}
 	}
-	return nil
-}
-
-// dealChunk appends each row of a chunk to the bucket it goes to. Partitioners and the keys of
-// sorts are functions of the program: their panics are caught here.
-func dealChunk[T any](at *place, chunk []T, rows [][]T, bucketOf func(*T) (int, error)) (err error) {
-	i := 0
-	defer func() {
-		if v := recover(); v != nil {
-			err = at.panicked(i, v)
-		}
-	}()
-	for j := range chunk {
-		i = j
-		b, err := bucketOf(&chunk[j])
-		if err != nil {
-			return at.failed(j, err)
-		}
-		rows[b] = append(rows[b], chunk[j])
-	}
-	at.seen += int64(len(chunk))
 	return nil
 }
 
@@ -97,7 +81,11 @@ func newInput[T any](child *base, dep int, parent *RDD[T], p AnyPartitioner, buc
 
 // newKeyedInput is newInput for pairs.
 func newKeyedInput[K comparable, V any](child *base, dep int, parent *RDD[Pair[K, V]], h *keyed.Hasher[K], p Partitioner[K]) input[Pair[K, V]] {
-	return newInput(child, dep, parent, p, bucketOf(h, p, keyOf[K, V]))
+	in := newInput(child, dep, parent, p, bucketOf(h, p, keyOf[K, V]))
+	if hashed := placeHashed[K, V](h, p); hashed != nil && in.dep.Shuffle != nil {
+		in.dep = placedShuffle(child, dep, parent.node, p.NumPartitions(), hashed)
+	}
+	return in
 }
 
 func (in input[T]) push(t *task, part int, out sink[T]) error {

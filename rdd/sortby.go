@@ -13,9 +13,10 @@ import (
 type SortOption func(*sortOptions)
 
 type sortOptions struct {
-	desc bool
-	n    int
-	hasN bool
+	desc    bool
+	n       int
+	hasN    bool
+	natural bool // keys are compared by Compare
 }
 
 // Descending sorts from the largest key down.
@@ -34,7 +35,7 @@ func SortPartitions(n int) SortOption { return func(o *sortOptions) { o.n, o.has
 // a sort of each partition in memory.
 // Errors: what the sampling job returns.
 func SortBy[T any, K cmp.Ordered](ctx context.Context, r *RDD[T], key func(T) K, opts ...SortOption) (*RDD[T], error) {
-	return SortByFunc(ctx, r, key, Compare[K], opts...)
+	return SortByFunc(ctx, r, key, Compare[K], append(slices.Clip(opts), naturally)...)
 }
 
 // SortByFunc is SortBy with an order of its own: compare returns a negative number where a comes
@@ -47,7 +48,7 @@ func SortByFunc[T, K any](ctx context.Context, r *RDD[T], key func(T) K, compare
 // SortByKey is SortBy over the keys of pairs; the result has the range partitioner it was sorted
 // with.
 func SortByKey[K cmp.Ordered, V any](ctx context.Context, r *RDD[Pair[K, V]], opts ...SortOption) (*RDD[Pair[K, V]], error) {
-	sorted, err := SortByKeyFunc(ctx, r, Compare[K], opts...)
+	sorted, err := SortByKeyFunc(ctx, r, Compare[K], append(slices.Clip(opts), naturally)...)
 	if err == nil {
 		sorted.partitioner.(*RangePartitioner[K]).natural = true // so that a checkpoint can save it
 	}
@@ -101,6 +102,14 @@ func sortBy[T, K any](ctx context.Context, op string, r *RDD[T], key func(T) K, 
 			return nil
 		}); err != nil {
 			return err
+		}
+		if o.natural {
+			if sorted, ok, err := sortNatural(&place{node: &child.base, part: part}, rows, key, o.desc); ok {
+				if err != nil {
+					return err
+				}
+				return pushOwn(t, sorted, out)
+			}
 		}
 		keys, err := sortedKeys(&place{node: &child.base, part: part}, rows, key, compare, o.desc)
 		if err != nil {

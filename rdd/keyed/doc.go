@@ -2,8 +2,8 @@
 // keyed operator reduces into.
 //
 // The nouns, in the order to read them: [Pair], [Option], [Hasher] (what makes two keys one key, and which partition a key
-// belongs to), [Table] (one entry per key, in the order keys first came), the bulk loops [Reduce], [Combine], [Count], [Add]
-// and [Merge], and [Block] (the columns of one partition, ready to be moved).
+// belongs to), [Table] (one entry per key, in the order keys first came), the bulk loops [Reduce], [Combine], [Count], [Add],
+// [Merge] and [Enumerate], [PlacePairs], and [Block] (the columns of one partition, ready to be moved).
 //
 //	h, err := keyed.HasherFor[string]()
 //	if err != nil {

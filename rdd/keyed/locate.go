@@ -43,8 +43,10 @@ func (t *Table[K, V]) locate(r rows, hashes []uint64) []uint32 {
 		}
 		probes := t.probes[:r.n]
 		packRows(r, hashes, probes)
+		firstSlots(at, probes, t.slots, t.shift, t.high)
+		high := t.high // that of the slots just read, also once the table has grown
 		for j := 0; j < len(at); j++ {
-			if j = probeWords(at, probes, j, t.slots, t.words, t.shift, t.high); j < len(at) {
+			if j = matchWords(at, probes, j, t.words, high); j < len(at) {
 				at[j] = t.settleString(r, j)
 			}
 		}
@@ -53,10 +55,16 @@ func (t *Table[K, V]) locate(r rows, hashes []uint64) []uint32 {
 			t.probes = make([]probe, run)
 		}
 		probes := t.probes[:r.n]
-		widen(t.hasher.layout.whole, r, probes)
+		if whole := t.hasher.layout.whole; len(t.slots) <= nearSlots && (whole == leafInt64 || whole == leafUint64) {
+			homeSlots(at, r, probes, t.slots, t.shift)
+		} else {
+			widen(whole, r, probes)
+			firstSlots(at, probes, t.slots, t.shift, t.high)
+		}
+		high := t.high // that of the slots just read, also once the table has grown
 		for j := 0; j < len(at); j++ {
-			if j = probeInts(at, probes, j, t.slots, t.ints, t.shift, t.high); j < len(at) {
-				at[j] = uint32(t.insertInt(probes[j].lo, probes[j].spread))
+			if j = matchInts(at, probes, j, t.ints, high); j < len(at) {
+				at[j] = t.settleInt(&probes[j])
 			}
 		}
 	default:
@@ -102,36 +110,31 @@ func packOdd(s string, hashes []uint64, j int, e *probe) {
 	e.lo, e.hi = 0, longString
 }
 
-// probeWords finds the entries of the rows from j on until one is not there, and returns that row. Long strings are never
-// found: their probes have no arena offset yet.
-func probeWords[V any](at []uint32, probes []probe, j int, slots []uint32, words []wordEntry[V], shift uint, high uint32) int {
-	mask := uint64(len(slots) - 1)
-	base := unsafe.Pointer(unsafe.SliceData(slots))
+// matchWords turns the slots read for the rows from j on into their entries until one is not there, and
+// returns that row. What was added since the slots were read is not seen, and long strings never are:
+// their probes have no arena offset yet.
+func matchWords[V any](at []uint32, probes []probe, j int, words []wordEntry[V], high uint32) int {
 	at = at[:len(probes)]
 	for ; j < len(probes); j++ {
 		e := &probes[j]
-		tag := uint32(e.spread) & high
-		for p := e.spread >> (shift & 63); ; p++ {
-			slot := *(*uint32)(unsafe.Add(base, p&mask*4))
-			// Another tag leaves high bits set and an empty slot wraps around: both are past the end.
-			if i := (slot ^ tag) - 1; uint(i) < uint(len(words)) {
-				if w := &words[i]; w.lo == e.lo && w.hi == e.hi {
-					at[j] = i
-					break
-				}
-			} else if slot == 0 {
-				return j
-			}
+		// Another tag leaves high bits set and an empty slot wraps around: both are past the end.
+		i := (at[j] ^ uint32(e.spread)&high) - 1
+		if uint(i) >= uint(len(words)) {
+			return j
 		}
+		if w := &words[i]; w.lo != e.lo || w.hi != e.hi {
+			return j
+		}
+		at[j] = i
 	}
 	return j
 }
 
-// settleString finds or adds the string key of row j, which probeWords left.
+// settleString finds or adds the string key of row j, which matchWords left.
 func (t *Table[K, V]) settleString(r rows, j int) uint32 {
 	e := &t.probes[j]
 	if e.hi != longString {
-		return uint32(t.insertWords(e.lo, e.hi, e.spread))
+		return t.settleWords(e)
 	}
 	k := (*K)(unsafe.Add(r.base, uintptr(j)*r.stride))
 	i, ok := t.find(k, e.spread)
@@ -141,27 +144,87 @@ func (t *Table[K, V]) settleString(r rows, j int) uint32 {
 	return uint32(i)
 }
 
-// probeInts finds the entries of the rows from j on until one is not there, and returns that row.
-func probeInts[V any](at []uint32, probes []probe, j int, slots []uint32, ints []intEntry[V], shift uint, high uint32) int {
-	mask := uint64(len(slots) - 1)
+// nearSlots is the size of slots that lie in a near cache, with the entries.
+const nearSlots = 1 << 16
+
+// homeSlots makes integer keys of 64 bits ready and reads the home slot of each row. Nothing here waits for
+// anything, so that the misses of many rows are under way at once.
+func homeSlots(at []uint32, r rows, probes []probe, slots []uint32, shift uint) {
 	base := unsafe.Pointer(unsafe.SliceData(slots))
+	mask := uint64(len(slots) - 1)
+	off := uintptr(0)
+	probes = probes[:len(at)]
+	for j := range at {
+		x := *(*uint64)(unsafe.Add(r.base, off))
+		off += r.stride
+		spread := mixInt(x)
+		probes[j].lo, probes[j].spread = x, spread
+		at[j] = *(*uint32)(unsafe.Add(base, (spread>>(shift&63))&mask*4))
+	}
+}
+
+// firstSlots reads the home slot of each row, or the one behind it where that is certainly not the
+// row's: a row that has to be looked for costs more than one read too many once the table is far away.
+func firstSlots(at []uint32, probes []probe, slots []uint32, shift uint, high uint32) {
+	base := unsafe.Pointer(unsafe.SliceData(slots))
+	mask := uint64(len(slots) - 1)
+	probes = probes[:len(at)]
+	for j := range at {
+		spread := probes[j].spread
+		p := spread >> (shift & 63)
+		slot, next := *(*uint32)(unsafe.Add(base, p&mask*4)), *(*uint32)(unsafe.Add(base, (p+1)&mask*4))
+		if (slot^uint32(spread))&high != 0 {
+			slot = next
+		}
+		at[j] = slot
+	}
+}
+
+// matchInts turns the slots read for the rows from j on into their entries until one is not there, and returns
+// that row. What was added since the slots were read is not seen.
+func matchInts[V any](at []uint32, probes []probe, j int, ints []intEntry[V], high uint32) int {
 	at = at[:len(probes)]
 	for ; j < len(probes); j++ {
 		e := &probes[j]
-		tag := uint32(e.spread) & high
-		for p := e.spread >> (shift & 63); ; p++ {
-			slot := *(*uint32)(unsafe.Add(base, p&mask*4))
-			if i := (slot ^ tag) - 1; uint(i) < uint(len(ints)) {
-				if ints[i].key == e.lo {
-					at[j] = i
-					break
-				}
-			} else if slot == 0 {
-				return j
-			}
+		i := (at[j] ^ uint32(e.spread)&high) - 1
+		if uint(i) >= uint(len(ints)) || ints[i].key != e.lo {
+			return j
 		}
+		at[j] = i
 	}
 	return j
+}
+
+// settleInt finds or adds the integer key of a probe.
+func (t *Table[K, V]) settleInt(e *probe) uint32 {
+	mask := uint64(len(t.slots) - 1)
+	tag := uint32(e.spread) & t.high
+	for p := e.spread >> t.shift; ; p++ {
+		slot := t.slots[p&mask]
+		if i := (slot ^ tag) - 1; uint(i) < uint(len(t.ints)) {
+			if t.ints[i].key == e.lo {
+				return i
+			}
+		} else if slot == 0 {
+			return uint32(t.insertInt(e.lo, e.spread))
+		}
+	}
+}
+
+// settleWords finds or adds the short string of a probe.
+func (t *Table[K, V]) settleWords(e *probe) uint32 {
+	mask := uint64(len(t.slots) - 1)
+	tag := uint32(e.spread) & t.high
+	for p := e.spread >> t.shift; ; p++ {
+		slot := t.slots[p&mask]
+		if i := (slot ^ tag) - 1; uint(i) < uint(len(t.words)) {
+			if w := &t.words[i]; w.lo == e.lo && w.hi == e.hi {
+				return i
+			}
+		} else if slot == 0 {
+			return uint32(t.insertWords(e.lo, e.hi, e.spread))
+		}
+	}
 }
 
 func (t *Table[K, V]) locateWhole(at []uint32, r rows, hashes []uint64) {

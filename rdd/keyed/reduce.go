@@ -13,6 +13,14 @@ func Reduce[K comparable, V any](t *Table[K, V], rows []Pair[K, V], f func(V, V)
 		next := uint32(t.Len())
 		at := t.locate(pairRows(part), nil)
 		values := t.values()
+		if int(next) == t.Len() { // as most runs are once the keys are known
+			for j, i := range at {
+				v := values.at(i)
+				t.row = done + j
+				*v = f(*v, part[j].Value)
+			}
+			continue
+		}
 		for j, i := range at {
 			v := values.at(i)
 			t.row = done + j

@@ -9,24 +9,37 @@ import (
 	"github.com/leat-io/leat/scheduler/local"
 )
 
-// engine is one executor in this process, with a slot for each core, and what runs jobs on it.
+// engine is executors in this process and what runs jobs on them.
 type engine struct {
-	sched *scheduler.Scheduler
-	rdds  *rdd.Context
-	pass  lineage.Scope // of the last call of fresh
+	cluster *local.Cluster
+	sched   *scheduler.Scheduler
+	rdds    *rdd.Context
+	pass    lineage.Scope // of the last call of fresh
 }
 
-// newEngine returns an engine whose RDDs, where they name no number of partitions, have one for each
-// core. checkpoints is where windows with inverse write theirs; empty where there are none.
+// newEngine returns an engine of one executor with a slot for each core. Its RDDs, where they name no
+// number of partitions, have one for each core. checkpoints is where windows with inverse write
+// theirs; empty where there are none.
 func newEngine(cores int, checkpoints string) (*engine, error) {
-	sched := scheduler.New(local.New(local.Options{Slots: cores}), scheduler.Options{})
-	rdds, err := rdd.NewContext(sched, rdd.Options{
+	return newEngineOn(local.Options{Slots: cores}, scheduler.Options{}, rdd.Options{
 		DefaultParallelism: cores, Cores: cores, CheckpointDir: checkpoints, CheckpointAllMarked: checkpoints != "",
 	})
-	if err != nil {
-		return nil, errors.Join(err, sched.Close())
+}
+
+// newIsolated is newEngine where everything between tasks goes through its codec, as between processes.
+func newIsolated(cores int) (*engine, error) {
+	return newEngineOn(local.Options{Slots: cores, Isolate: true}, scheduler.Options{}, rdd.Options{
+		DefaultParallelism: cores, Cores: cores,
+	})
+}
+
+func newEngineOn(cluster local.Options, sched scheduler.Options, rdds rdd.Options) (e *engine, err error) {
+	e = &engine{cluster: local.New(cluster), pass: lineage.Scope{Stream: 1}}
+	e.sched = scheduler.New(e.cluster, sched)
+	if e.rdds, err = rdd.NewContext(e.sched, rdds); err != nil {
+		return nil, errors.Join(err, e.sched.Close())
 	}
-	return &engine{sched: sched, rdds: rdds, pass: lineage.Scope{Stream: 1}}, nil
+	return e, nil
 }
 
 // fresh returns where the RDDs of a pass are made, and drops what the pass before left behind. A

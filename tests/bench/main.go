@@ -6,9 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime"
 	"runtime/pprof"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,7 +34,7 @@ type options struct {
 func parseOptions(args []string, errs io.Writer) (options, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(errs)
-	names := flags.String("w", "W0,W1,W2,W7", "workloads, separated by commas")
+	names := flags.String("w", "W0,W1,W2,W6,W7,W13,skew,reduce,sort,join,cached,overhead", "workloads, separated by commas")
 	size := flags.String("size", "M", "XS, S, M or L; floors hold from M on")
 	rounds := flags.Int("rounds", 7, "rounds of each comparison; slow ones take fewer and say so")
 	cores := flags.String("cores", "1,2", "numbers of cores, separated by commas")
@@ -69,7 +71,7 @@ func (o options) validate() error {
 	}
 	for _, name := range o.workloads {
 		if suites[name] == nil {
-			errs = append(errs, fmt.Errorf("workload %q: want W0, W1, W2 or W7", name))
+			errs = append(errs, fmt.Errorf("workload %q: want some of %s", name, strings.Join(slices.Sorted(maps.Keys(suites)), ", ")))
 		}
 	}
 	return errors.Join(errs...)
@@ -77,10 +79,19 @@ func (o options) validate() error {
 
 // suites are the workloads by name.
 var suites = map[string]func(context.Context, *suite) error{
-	"W0": measureChain,
-	"W1": measureText,
-	"W2": measureWindows,
-	"W7": measureOverhead,
+	"W0":  measureChain,
+	"W1":  measureText,
+	"W2":  measureWindows,
+	"W6":  measureShuffle,
+	"W7":  measureOverhead,
+	"W13": measureLineage,
+
+	"skew":     measureSkew,
+	"reduce":   measureReduce,
+	"sort":     measureSort,
+	"join":     measureJoin,
+	"cached":   measureCached,
+	"overhead": measureTasks,
 }
 
 // suite is what measuring a workload needs.

@@ -7,8 +7,9 @@
 // (arbitrary text) and [UUID]; [EventTime] gives record i its time.
 //
 // The workloads are [Integers] (W0, a narrow chain), [Text] (W1, lines of words), [Pairs] (W2,
-// keyed windows) and [Overhead] (W7, empty jobs). Their answers are [ChainWant], [TextWant],
-// [TextWindowWant], [PairsWant] and [PairsWindowWant]; a run whose answer differs does not count.
+// keyed windows, also with text keys for W6, shuffles), [Lineage] (W13, lineage and recomputation) and
+// [Overhead] (W7, empty jobs). Their answers are [ChainWant], [TextWant], [TextWindowWant], [PairsWant],
+// [PairsWindowWant], [ShuffleSizesWant] and [LineageWant]; a run whose answer differs does not count.
 //
 //	text, err := workload.NewText(workload.DefaultSeed, workload.TextOptions{})
 //	if err != nil {

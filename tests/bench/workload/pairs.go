@@ -16,6 +16,10 @@ type PairsOptions struct {
 	Keys int
 	// Zipf makes key k 1/(k+1) times as frequent as key 0.
 	Zipf bool
+	// Steep, with Zipf, makes it 1/(k+1)^2 times as frequent.
+	Steep bool
+	// Hot gives every second pair, drawn by chance, key 0.
+	Hot bool
 }
 
 // Validate returns a *ZipfError if there are fewer than 0 keys or more than MaxItems.
@@ -34,7 +38,10 @@ func (o PairsOptions) keys() int {
 }
 
 func (o PairsOptions) exponent() int {
-	if o.Zipf {
+	switch {
+	case o.Zipf && o.Steep:
+		return 2
+	case o.Zipf:
 		return 1
 	}
 	return 0
@@ -44,6 +51,7 @@ func (o PairsOptions) exponent() int {
 type Pairs struct {
 	stream Stream
 	ranks  *Zipf
+	hot    bool
 }
 
 // NewPairs returns the pairs of seed.
@@ -57,7 +65,7 @@ func NewPairs(seed uint64, o PairsOptions) (*Pairs, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pairs{stream: NewStream(seed, StreamPairs), ranks: ranks}, nil
+	return &Pairs{stream: NewStream(seed, StreamPairs), ranks: ranks, hot: o.Hot}, nil
 }
 
 // Keys returns the number of keys a pair can have.
@@ -65,10 +73,11 @@ func (p *Pairs) Keys() int { return int(p.ranks.items) }
 
 // At returns pair i.
 func (p *Pairs) At(i int) Pair {
-	return Pair{
-		Key:   int64(p.ranks.Rank(p.stream.U(uint64(i), 0))),
-		Value: int64(Below(p.stream.U(uint64(i), 1), PairValues)),
+	pair := Pair{Value: int64(Below(p.stream.U(uint64(i), 1), PairValues))}
+	if !p.hot || Below(p.stream.U(uint64(i), 16), 2) != 0 {
+		pair.Key = int64(p.ranks.Rank(p.stream.U(uint64(i), 0)))
 	}
+	return pair
 }
 
 // Append returns dst with pairs from to to-1 added.
