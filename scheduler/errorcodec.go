@@ -115,6 +115,8 @@ func encodeError(err error, codecs []ErrorCodec, depth int) errorWire {
 	case *FetchError:
 		return errorWire{Kind: "fetch", Shuffle: e.Shuffle, Part: e.Map, Attempt: e.Reduce,
 			Executor: e.Executor, Inner: inner(e.Err)}
+	case *CommitDeniedError:
+		return errorWire{Kind: "denied", Stage: e.Stage, Part: e.Partition, Attempt: e.Attempt}
 	case *ExecutorLostError:
 		return errorWire{Kind: "lost", Executor: e.Executor, Inner: inner(e.Err)}
 	case *JobError:
@@ -183,6 +185,8 @@ func decodeError(w *errorWire, codecs []ErrorCodec, depth int) error {
 			Executor: w.Executor, Op: w.Name, Site: w.Site, Stack: w.Stack, Err: inner(0)}
 	case "fetch":
 		return &FetchError{Shuffle: w.Shuffle, Map: w.Part, Reduce: w.Attempt, Executor: w.Executor, Err: inner(0)}
+	case "denied":
+		return &CommitDeniedError{Stage: w.Stage, Partition: w.Part, Attempt: w.Attempt}
 	case "lost":
 		return &ExecutorLostError{Executor: w.Executor, Err: inner(0)}
 	case "job":

@@ -69,6 +69,18 @@ func (e *FetchError) Error() string {
 // Unwrap returns the cause.
 func (e *FetchError) Unwrap() error { return e.Err }
 
+// A CommitDeniedError is the end of an attempt whose output must not become visible: another attempt of
+// its partition has been chosen, or the stage is over. It is not a failure of the task.
+type CommitDeniedError struct {
+	Stage, Partition int
+	Attempt          int // attempts of this partition before this one
+}
+
+// Error returns which attempt must not commit.
+func (e *CommitDeniedError) Error() string {
+	return fmt.Sprintf("stage %d partition %d attempt %d may not commit", e.Stage, e.Partition, e.Attempt)
+}
+
 // An ExecutorLostError is the end of an attempt whose executor is gone.
 type ExecutorLostError struct {
 	Executor ExecutorID

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/leat-io/leat/lineage"
 	"github.com/leat-io/leat/scheduler"
@@ -15,19 +16,38 @@ type Options struct {
 	ID scheduler.ExecutorID
 	// Isolate keeps and returns blocks as bytes.
 	Isolate bool
+	// Memory is how many bytes tasks may reserve and blocks may take, together. 0 is without a limit.
+	Memory int64
+	// Folder returns the folder for files, which the executor removes when it is closed. It is called when
+	// the first file is made. nil makes one in the system's folder for temporary files.
+	Folder func() (string, error)
+	// Remove removes files that are not needed any more; it may do so later. nil removes them at once.
+	Remove func(paths ...string)
 	// Peers reads what other executors hold; nil finds nothing there.
 	Peers Peers
 	// Resolver finds the work of a task that does not carry it; nil finds none.
 	Resolver Resolver
+	// MayCommit says whether an attempt may make its output visible. It is called from the goroutines of tasks.
+	// nil lets all of them.
+	MayCommit func(id scheduler.TaskID) bool
+	// Lost is told of persisted partitions that the executor no longer holds, other than because it was told to
+	// drop them: pushed out, or damaged. It is called from the goroutines of tasks, with no lock held.
+	Lost func(blocks []scheduler.BlockID)
 }
 
-// Peers reads blocks of other executors.
+// Peers reads blocks of other executors and sends them copies.
 //
 // It is called from the goroutines of tasks, also several at once, and may block until ctx is done.
-// What it returns is shared and must not be changed. An error means that the block cannot be had.
+// What it yields is shared and must not be changed. An error of yield ends it and is returned; any other
+// means that the block cannot be had.
 type Peers interface {
-	Bucket(ctx context.Context, from scheduler.ExecutorID, id lineage.ShuffleID, mapPart, reduce int) ([]Held, error)
-	Persisted(ctx context.Context, from scheduler.ExecutorID, id scheduler.BlockID) ([]Held, error)
+	// Bucket yields the blocks of a bucket from number first on.
+	Bucket(ctx context.Context, from scheduler.ExecutorID, id lineage.ShuffleID, mapPart, reduce, first int, yield func(Held) error) error
+	// Persisted yields the blocks of a persisted partition.
+	Persisted(ctx context.Context, from scheduler.ExecutorID, id scheduler.BlockID, yield func(Held) error) error
+	// Replicate stores so many copies of a partition of from on other executors, fewer if it must, and returns
+	// which. blocks yields the partition's blocks, as often as it is called.
+	Replicate(ctx context.Context, from scheduler.ExecutorID, id scheduler.BlockID, p lineage.Persistence, copies int, blocks func(yield func(Held) error) error) []scheduler.ExecutorID
 }
 
 // A Resolver finds the work that an address names. It is called from the goroutines of tasks, also
@@ -44,13 +64,29 @@ type Work struct {
 
 // An Executor runs tasks and holds blocks.
 type Executor struct {
-	opts  Options
-	store *store
+	opts       Options
+	pool       *pool
+	disk       *disk
+	store      *store
+	broadcasts broadcasts
 }
 
-// New returns an executor with an empty store.
+// New returns an executor with an empty store. It makes no file before there is something to write.
 func New(opts Options) *Executor {
-	return &Executor{opts: opts, store: newStore()}
+	e := &Executor{opts: opts, pool: newPool(opts.Memory), disk: newDisk(opts.Folder, opts.Remove)}
+	e.store = newStore(e.pool, e.disk)
+	e.pool.evict = func(need int64, owner *lineage.ShuffleID, all bool, m *lineage.Metrics) int64 {
+		freed, lost := e.store.evict(need, owner, all, m)
+		e.lost(lost)
+		return freed
+	}
+	return e
+}
+
+func (e *Executor) lost(blocks []scheduler.BlockID) {
+	if len(blocks) > 0 && e.opts.Lost != nil {
+		e.opts.Lost(blocks)
+	}
 }
 
 // ID returns the executor's name.
@@ -64,7 +100,8 @@ func (e *Executor) ID() scheduler.ExecutorID { return e.opts.ID }
 // Errors: the report's Err is a *scheduler.FetchError if an output could not be had, else a
 // *scheduler.TaskError.
 func (e *Executor) Run(ctx context.Context, task *scheduler.Task) *scheduler.TaskEnd {
-	env := &env{executor: e, task: task}
+	env := &env{executor: e, task: task, begun: time.Now()}
+	defer env.end() // also if the goroutine ends
 	end := &scheduler.TaskEnd{Task: task.ID}
 	work := Work{Job: task.Job, Shuffle: task.Shuffle}
 	var err error
@@ -75,16 +112,18 @@ func (e *Executor) Run(ctx context.Context, task *scheduler.Task) *scheduler.Tas
 		err = e.attempt(ctx, env, work, end)
 	}
 	// The task's code has seen the failure if there was one, and may have gone on regardless.
-	if env.fetch != nil {
+	switch {
+	case env.fetch != nil:
 		err = env.fetch
+	case err == nil && env.denied != nil:
+		err = env.denied
 	}
-	for _, s := range env.scratch {
-		_ = s.Close() // what is left of it is only room taken
-	}
-	end.Cached, end.Metrics = env.stored, env.metrics
 	if err == nil {
 		err = e.updates(env, end)
 	}
+	env.metrics.PeakMemory = env.share.peak
+	env.metrics.RunTime = int64(time.Since(env.begun))
+	end.Cached, end.Metrics = env.stored, env.metrics
 	if err != nil {
 		end.Result, end.ResultData, end.Status, end.Updates = nil, nil, scheduler.MapStatus{}, nil
 		end.Err = e.failure(task, work, err)
@@ -126,7 +165,9 @@ func (e *Executor) attempt(ctx context.Context, env *env, work Work, end *schedu
 		end.Result = block
 		return nil
 	}
+	defer timed(&env.metrics.EncodeTime)()
 	end.ResultData, err = encode("result", work.Job.Codec, block)
+	env.metrics.ResultBytes = int64(len(end.ResultData))
 	return err
 }
 
@@ -143,44 +184,6 @@ func (e *Executor) updates(env *env, end *scheduler.TaskEnd) error {
 		}
 		end.Updates = append(end.Updates, u)
 	}
-	return nil
-}
-
-// write runs a map task and keeps its buckets.
-func (e *Executor) write(ctx context.Context, env *env, s *lineage.Shuffle) (scheduler.MapStatus, error) {
-	part := env.task.Attempt.Partition
-	out := &buckets{shuffle: s, isolate: e.opts.Isolate, held: make([][]Held, s.NumReducers), sizes: make([]int64, s.NumReducers)}
-	if err := s.Write(ctx, env, part, out); err != nil {
-		return scheduler.MapStatus{}, err
-	}
-	e.store.putBuckets(s.ID, part, out.held)
-	return scheduler.MapStatus{Sizes: scheduler.SizesOf(out.sizes)}, nil
-}
-
-// A buckets takes what one map task writes.
-type buckets struct {
-	shuffle *lineage.Shuffle
-	isolate bool
-	held    [][]Held
-	sizes   []int64
-}
-
-// Put keeps a block.
-func (o *buckets) Put(reduce int, b lineage.Block) error {
-	if reduce < 0 || reduce >= len(o.held) {
-		return &scheduler.CodecError{Doing: fmt.Sprintf("write shuffle %s", o.shuffle.ID),
-			Err: fmt.Errorf("bucket %d of %d", reduce, len(o.held))}
-	}
-	h := Held{Block: b}
-	if o.isolate {
-		data, err := encode("bucket", o.shuffle.Codec, b)
-		if err != nil {
-			return err
-		}
-		h = Held{Data: data}
-	}
-	o.held[reduce] = append(o.held[reduce], h)
-	o.sizes[reduce] += max(o.shuffle.Codec.Size(b), 1)
 	return nil
 }
 
@@ -217,52 +220,4 @@ func (e *Executor) failure(task *scheduler.Task, work Work, err error) (failure 
 		te.Stack = p.Stack
 	}
 	return te
-}
-
-// Bucket returns a shuffle bucket this executor holds.
-func (e *Executor) Bucket(id lineage.ShuffleID, mapPart, reduce int) ([]Held, bool) {
-	return e.store.bucket(id, mapPart, reduce)
-}
-
-// Persisted returns a persisted partition this executor holds. One that is being computed is not
-// there yet.
-func (e *Executor) Persisted(id scheduler.BlockID) ([]Held, bool) { return e.store.peek(id) }
-
-// Drop forgets blocks.
-func (e *Executor) Drop(d lineage.Drop) { e.store.drop(d) }
-
-// Clear forgets all blocks.
-func (e *Executor) Clear() { e.store.clear() }
-
-// Blocks returns how many shuffle outputs and persisted partitions the executor holds.
-func (e *Executor) Blocks() (mapOutputs, persisted int) { return e.store.count() }
-
-// encode turns a block into bytes that are never nil.
-func encode(what string, codec lineage.Codec, b lineage.Block) ([]byte, error) {
-	if codec == nil {
-		return nil, &scheduler.CodecError{Doing: "encode " + what, Err: errors.New("there is no codec for its type")}
-	}
-	data, err := codec.Encode(b)
-	if err != nil {
-		return nil, &scheduler.CodecError{Doing: "encode " + what, Err: err}
-	}
-	if data == nil {
-		data = []byte{}
-	}
-	return data, nil
-}
-
-// open returns the block that h holds.
-func (h Held) open(codec lineage.Codec) (lineage.Block, error) {
-	if h.Data == nil {
-		return h.Block, nil
-	}
-	if codec == nil {
-		return nil, errors.New("decode block: there is no codec for its type")
-	}
-	b, err := codec.Decode(h.Data)
-	if err != nil {
-		return nil, fmt.Errorf("decode block of %d bytes: %w", len(h.Data), err)
-	}
-	return b, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -233,20 +235,28 @@ func TestIsolatedReadersGetTheirOwnCopy(t *testing.T) {
 // peers are executors by name.
 type peers map[scheduler.ExecutorID]*executor.Executor
 
-func (p peers) Bucket(_ context.Context, from scheduler.ExecutorID, id lineage.ShuffleID, m, r int) ([]executor.Held, error) {
+var errNotThere = errors.New("not there")
+
+func (p peers) Bucket(_ context.Context, from scheduler.ExecutorID, id lineage.ShuffleID, m, r, first int, yield func(executor.Held) error) error {
 	if e := p[from]; e != nil {
-		if h, ok := e.Bucket(id, m, r); ok {
-			return h, nil
-		}
+		return e.Bucket(id, m, r, first, yield)
 	}
-	return nil, errors.New("not there")
+	return errNotThere
 }
 
-func (p peers) Persisted(_ context.Context, from scheduler.ExecutorID, id scheduler.BlockID) ([]executor.Held, error) {
+func (p peers) Persisted(_ context.Context, from scheduler.ExecutorID, id scheduler.BlockID, yield func(executor.Held) error) error {
 	if e := p[from]; e != nil {
-		if h, ok := e.Persisted(id); ok {
-			return h, nil
+		return e.Persisted(id, yield)
+	}
+	return errNotThere
+}
+
+// Replicate asks the others by name.
+func (p peers) Replicate(_ context.Context, from scheduler.ExecutorID, id scheduler.BlockID, pers lineage.Persistence, copies int, blocks func(func(executor.Held) error) error) (holders []scheduler.ExecutorID) {
+	for _, to := range slices.Sorted(maps.Keys(p)) {
+		if to != from && len(holders) < copies && p[to].Store(id, pers, blocks) == nil {
+			holders = append(holders, to)
 		}
 	}
-	return nil, errors.New("not there")
+	return holders
 }

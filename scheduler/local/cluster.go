@@ -14,7 +14,10 @@ import (
 // A Cluster is a set of executors in this process. It serves one scheduler.
 type Cluster struct {
 	opts    Options
+	codecs  []scheduler.ErrorCodec // of opts, and the executor's
 	work    *work
+	folder  *folder
+	memory  int64 // of one executor, 0: no limit; set by Run
 	workers sync.WaitGroup
 
 	// mu guards what follows. The scheduler's sink and the executors' stores may be called under it,
@@ -49,7 +52,8 @@ var (
 // Errors: what Validate says about opts is returned by Run.
 func New(opts Options) *Cluster {
 	opts = opts.withDefaults()
-	return &Cluster{opts: opts, work: newWork(), nodes: map[scheduler.ExecutorID]*node{},
+	return &Cluster{opts: opts, codecs: append([]scheduler.ErrorCodec{executor.FileErrorCodec()}, opts.ErrorCodecs...),
+		work: newWork(), folder: newFolder(opts.Dir), nodes: map[scheduler.ExecutorID]*node{},
 		running: map[scheduler.TaskID]*launch{}}
 }
 
@@ -65,11 +69,22 @@ func (c *Cluster) Run(ctx context.Context, sink scheduler.Sink) error {
 		return errTwice
 	}
 	c.ctx, c.sink = ctx, sink
+	c.memory = share(c.opts.Memory, c.opts.Executors, thisMachine())
 	for c.added < c.opts.Executors {
 		c.add()
 	}
 	c.mu.Unlock()
-	<-ctx.Done()
+	if n := clean(c.folder.dir); n > 0 {
+		c.opts.Logger.Info("folders of killed processes removed", "dir", c.folder.dir, "folders", n)
+	}
+	for waiting := true; waiting; {
+		select {
+		case <-c.folder.sweep:
+			c.folder.empty()
+		case <-ctx.Done():
+			waiting = false
+		}
+	}
 	c.mu.Lock()
 	c.stopped = true
 	for _, n := range c.nodes {
@@ -77,6 +92,9 @@ func (c *Cluster) Run(ctx context.Context, sink scheduler.Sink) error {
 	}
 	c.mu.Unlock()
 	c.workers.Wait()
+	if err := c.folder.close(); err != nil {
+		c.opts.Logger.Warn("folder not removed", "dir", c.folder.dir, "error", err)
+	}
 	return nil
 }
 
@@ -103,7 +121,10 @@ func (c *Cluster) add() scheduler.ExecutorID {
 	c.added++
 	n := &node{tasks: make(chan *launch, c.opts.Slots)}
 	n.ctx, n.cancel = context.WithCancelCause(c.ctx)
-	o := executor.Options{ID: id, Isolate: c.opts.Isolate, Peers: peers{c}, Resolver: c.opts.Resolver}
+	o := executor.Options{ID: id, Isolate: c.opts.Isolate, Memory: c.memory, Peers: peers{c}, Resolver: c.opts.Resolver,
+		Folder: func() (string, error) { return c.folder.executor(id) }, Remove: c.folder.discard,
+		MayCommit: func(task scheduler.TaskID) bool { return c.mayCommit(n, task) },
+		Lost:      func(blocks []scheduler.BlockID) { c.blocksLost(n, blocks) }}
 	if o.Resolver == nil {
 		o.Resolver = c.work
 	}
@@ -118,7 +139,7 @@ func (c *Cluster) add() scheduler.ExecutorID {
 }
 
 // Kill loses an executor, as a crash of its process would: its tasks are cancelled and their reports
-// ignored, its blocks are gone. It does not count against the tasks. It reports whether there was
+// ignored, its blocks and files are gone. It does not count against the tasks. It reports whether there was
 // such an executor.
 func (c *Cluster) Kill(id scheduler.ExecutorID) bool {
 	c.mu.Lock()
@@ -136,7 +157,9 @@ func (c *Cluster) Kill(id scheduler.ExecutorID) bool {
 		}
 	}
 	n.cancel(&scheduler.ExecutorLostError{Executor: id, Err: errKilled})
-	n.Clear()
+	if err := n.Close(); err != nil {
+		c.opts.Logger.Warn("files not removed", "executor", string(id), "error", err)
+	}
 	close(n.tasks)
 	c.opts.Logger.Info("executor killed", "executor", string(id))
 	c.sink.ExecutorLost(id, scheduler.Loss{Err: errKilled, Blameless: true})
@@ -159,6 +182,24 @@ func (c *Cluster) Blocks() (mapOutputs, persisted int) {
 		mapOutputs, persisted = mapOutputs+m, persisted+p
 	}
 	return mapOutputs, persisted
+}
+
+// blocksLost passes on that an executor has lost partitions. The report of whatever it had stored them
+// for has been made, or will not name them: finish asks under the same lock.
+func (c *Cluster) blocksLost(n *node, blocks []scheduler.BlockID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !n.dead {
+		c.sink.BlocksLost(n.ID(), blocks)
+	}
+}
+
+// mayCommit asks the scheduler. The lock is not held then: it may take the scheduler a while.
+func (c *Cluster) mayCommit(n *node, task scheduler.TaskID) bool {
+	c.mu.Lock()
+	dead, sink := n.dead, c.sink
+	c.mu.Unlock()
+	return !dead && sink.MayCommit(task)
 }
 
 // Drop makes all executors forget blocks.

@@ -16,6 +16,14 @@ type Options struct {
 	Executors int
 	// Slots is how many tasks one executor runs at once. 0 means GOMAXPROCS.
 	Slots int
+	// Memory is how many bytes running tasks may reserve and kept blocks may take on all executors together; each
+	// has an equal part, and one that is added later as much again. What has no room goes to disk. 0 means
+	// six tenths of what the process may use: the Go runtime's memory limit if one is set, else that of the
+	// process's control group, else what the machine has; without a limit where none of them is known.
+	Memory int64
+	// Dir is the folder for files; each running cluster makes one of its own in it when the first file is
+	// written. Empty means the system's folder for temporary files.
+	Dir string
 	// Isolate sends everything through its codec, as between processes.
 	Isolate bool
 	// ErrorCodecs carry the errors of further packages under Isolate. Others arrive as
@@ -36,6 +44,9 @@ func (o Options) Validate() error {
 	if o.Slots < 0 {
 		errs = append(errs, errors.New("local options: Slots is negative"))
 	}
+	if o.Memory < 0 {
+		errs = append(errs, errors.New("local options: Memory is negative"))
+	}
 	kinds := map[string]bool{}
 	for _, c := range o.ErrorCodecs {
 		if c.Kind == "" || c.Encode == nil || c.Decode == nil || kinds[c.Kind] {
@@ -49,7 +60,14 @@ func (o Options) Validate() error {
 // String returns the options with their defaults filled in.
 func (o Options) String() string {
 	o = o.withDefaults()
-	return fmt.Sprintf("executors %d, slots %d, isolate %t", o.Executors, o.Slots, o.Isolate)
+	s := fmt.Sprintf("executors %d, slots %d, isolate %t", o.Executors, o.Slots, o.Isolate)
+	if o.Memory != 0 {
+		s += fmt.Sprintf(", memory %d", o.Memory)
+	}
+	if o.Dir != "" {
+		s += fmt.Sprintf(", dir %s", o.Dir)
+	}
+	return s
 }
 
 func (o Options) withDefaults() Options {

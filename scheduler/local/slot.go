@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/leat-io/leat/lineage"
 	"github.com/leat-io/leat/scheduler"
@@ -94,11 +95,11 @@ func (c *Cluster) run(n *node, l *launch) *scheduler.TaskEnd {
 	if err != nil {
 		return fail(err)
 	}
-	data, err := scheduler.EncodeTaskEnd(n.Executor.Run(l.ctx, task), c.opts.ErrorCodecs...)
+	data, err := scheduler.EncodeTaskEnd(n.Executor.Run(l.ctx, task), c.codecs...)
 	if err != nil {
 		return fail(err)
 	}
-	end, err := scheduler.DecodeTaskEnd(data, c.opts.ErrorCodecs...)
+	end, err := scheduler.DecodeTaskEnd(data, c.codecs...)
 	if err != nil {
 		return fail(err)
 	}
@@ -132,8 +133,24 @@ func (c *Cluster) finish(n *node, l *launch, end *scheduler.TaskEnd) {
 	defer c.mu.Unlock()
 	delete(c.running, l.task.ID)
 	if n.dead {
-		n.Clear() // what it stored after its death
 		return
 	}
+	c.stillHeld(end)
 	c.sink.TaskEnded(end)
+}
+
+// stillHeld takes out of a report the partitions that have been pushed out, or lost, since they were
+// stored. mu is held, so that what is lost from here on is reported later than end.
+func (c *Cluster) stillHeld(end *scheduler.TaskEnd) {
+	if len(end.Cached) == 0 {
+		return
+	}
+	for i := range end.Cached {
+		cached := &end.Cached[i]
+		cached.Executors = slices.DeleteFunc(cached.Executors, func(id scheduler.ExecutorID) bool {
+			n := c.nodes[id]
+			return n == nil || !n.Holds(cached.BlockID)
+		})
+	}
+	end.Cached = slices.DeleteFunc(end.Cached, func(b scheduler.CachedBlock) bool { return len(b.Executors) == 0 })
 }
