@@ -9,22 +9,65 @@ import (
 )
 
 // rowShuffle returns the dependency that sends each row of parent to the bucket that place
-// names, in order. It combines nothing.
+// names, in order. It combines nothing and holds the rows until they are put, or until memory is refused.
 func rowShuffle[T any](child *base, dep int, parent *node[T], buckets int, bucketOf func(*T) (int, error)) lineage.Dep {
 	s := &lineage.Shuffle{
 		ID:     lineage.ShuffleID{Node: child.id, Dep: int32(dep)},
 		Parent: &parent.base, NumReducers: buckets, Codec: &parent.rows,
 	}
 	s.Write = func(ctx context.Context, env lineage.Env, part int, out lineage.Buckets) error {
-		rows := make([][]T, buckets)
+		t := newTask(ctx, env)
+		b := newRowBuckets[T](t, out, buckets)
+		defer b.budget.release()
 		at := place{node: child, part: part}
-		err := parent.push(newTask(ctx, env), part, func(chunk []T) error { return dealChunk(&at, chunk, rows, bucketOf) })
+		err := parent.push(t, part, func(chunk []T) error {
+			if err := dealChunk(&at, chunk, b.rows, bucketOf); err != nil {
+				return err
+			}
+			return b.dealt(chunk)
+		})
 		if err != nil {
 			return err
 		}
-		return putRows(out, rows)
+		return b.put()
 	}
 	return lineage.Dep{Parent: &parent.base, Shuffle: s}
+}
+
+// rowBuckets are the rows of a map task by bucket. Where memory is refused they are put, in the order of the
+// reducers, and others collected.
+type rowBuckets[T any] struct {
+	out    lineage.Buckets
+	rows   [][]T
+	n      int
+	sample sampler[T]
+	budget budget
+}
+
+func newRowBuckets[T any](t *task, out lineage.Buckets, buckets int) *rowBuckets[T] {
+	b := &rowBuckets[T]{out: out, rows: make([][]T, buckets), sample: newSampler[T](), budget: newBudget(t)}
+	b.budget.floor += int64(buckets) << 10 // blocks of a few bytes would cost more than they hold
+	return b
+}
+
+// dealt is told that the rows of a chunk have been added.
+func (b *rowBuckets[T]) dealt(chunk []T) error {
+	b.sample.see(chunk)
+	b.n += len(chunk)
+	if b.budget.fits(b.sample.memory(b.n, grown(b.n))) {
+		return nil
+	}
+	return b.put()
+}
+
+func (b *rowBuckets[T]) put() error {
+	if err := putRows(b.out, b.rows); err != nil {
+		return err
+	}
+	clear(b.rows)
+	b.n = 0
+	b.budget.release()
+	return nil
 }
 
 // putRows hands over the rows of each bucket.
