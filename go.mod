@@ -10,8 +10,11 @@ require (
 )
 
 require (
-	github.com/gofrs/flock v0.13.2 // indirect
-	github.com/klauspost/compress v1.20.4 // indirect
+	github.com/gofrs/flock v0.13.2
+	github.com/klauspost/compress v1.20.4
+)
+
+require (
 	github.com/vmihailenco/tagparser/v2 v2.0.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 )

@@ -21,7 +21,8 @@ func (g CoGrouped[V, W]) String() string { return fmt.Sprintf("(%v,%v)", g.Left,
 // map partitions and their rows. Partitions and partitioner by the options, else chosen among both
 // inputs' (see NumPartitions).
 // Cost: an input that has the chosen partitioner is read in place, the other is shuffled whole; a
-// partition's values are held in memory.
+// partition's values are held in memory, or in scratch files where there is none, from which one
+// key's values at a time are read.
 // Errors: a key type without value identity is keyed.ErrBadKeyType.
 func CoGroup[K comparable, V, W any](a *RDD[Pair[K, V]], b *RDD[Pair[K, W]], opts ...KeyOption) *RDD[Pair[K, CoGrouped[V, W]]] {
 	p, h, err := placement[K](a.ctx, keyOptionsOf(opts), &a.base, &b.base)
@@ -36,19 +37,17 @@ func CoGroup[K comparable, V, W any](a *RDD[Pair[K, V]], b *RDD[Pair[K, W]], opt
 	right := newKeyedInput(&child.base, 1, b, h, p)
 	child.setDeps([]lineage.Dep{left.dep, right.dep})
 	child.compute = func(t *task, part int, out sink[Pair[K, CoGrouped[V, W]]]) error {
-		at := place{node: &child.base, part: part}
-		keys := newKeyIndex(h)
-		var vs groups[V]
-		var ws groups[W]
-		if err := left.push(t, part, func(chunk []Pair[K, V]) error { return addGroup(&at, keys, &vs, chunk) }); err != nil {
+		g := newGrouping(t, &place{node: &child.base, part: part}, h)
+		defer g.close()
+		l, err := gatherGroup(g, left, part)
+		if err != nil {
 			return err
 		}
-		at.seen = 0
-		if err := right.push(t, part, func(chunk []Pair[K, W]) error { return addGroup(&at, keys, &ws, chunk) }); err != nil {
+		r, err := gatherGroup(g, right, part)
+		if err != nil {
 			return err
 		}
-		l, r := vs.arrange(keys.Len()), ws.arrange(keys.Len())
-		return pushKeys(t, keys, out, func(i int) CoGrouped[V, W] { return CoGrouped[V, W]{Left: l[i], Right: r[i]} })
+		return pushGroups(g, out, func(i int) CoGrouped[V, W] { return CoGrouped[V, W]{Left: l.at(i), Right: r.at(i)} })
 	}
 	return child
 }

@@ -28,32 +28,23 @@ func CoGroup3[K comparable, A, B, C any](a *RDD[Pair[K, A]], b *RDD[Pair[K, B]],
 	third := newKeyedInput(&child.base, 2, c, h, p)
 	child.setDeps([]lineage.Dep{first.dep, second.dep, third.dep})
 	child.compute = func(t *task, part int, out sink[row]) error {
-		at := place{node: &child.base, part: part}
-		keys := newKeyIndex(h)
-		as, err := gatherGroup(&at, keys, first, t, part)
+		g := newGrouping(t, &place{node: &child.base, part: part}, h)
+		defer g.close()
+		as, err := gatherGroup(g, first, part)
 		if err != nil {
 			return err
 		}
-		bs, err := gatherGroup(&at, keys, second, t, part)
+		bs, err := gatherGroup(g, second, part)
 		if err != nil {
 			return err
 		}
-		cs, err := gatherGroup(&at, keys, third, t, part)
+		cs, err := gatherGroup(g, third, part)
 		if err != nil {
 			return err
 		}
-		x, y, z := as.arrange(keys.Len()), bs.arrange(keys.Len()), cs.arrange(keys.Len())
-		return pushKeys(t, keys, out, func(i int) CoGrouped3[A, B, C] {
-			return CoGrouped3[A, B, C]{First: x[i], Second: y[i], Third: z[i]}
+		return pushGroups(g, out, func(i int) CoGrouped3[A, B, C] {
+			return CoGrouped3[A, B, C]{First: as.at(i), Second: bs.at(i), Third: cs.at(i)}
 		})
 	}
 	return child
-}
-
-// gatherGroup notes the rows of one input under the numbers of their keys.
-func gatherGroup[K comparable, V any](at *place, keys *keyIndex[K], in input[Pair[K, V]], t *task, part int) (*groups[V], error) {
-	side := new(groups[V])
-	at.seen = 0
-	err := in.push(t, part, func(chunk []Pair[K, V]) error { return addGroup(at, keys, side, chunk) })
-	return side, err
 }

@@ -29,28 +29,26 @@ func CoGroup4[K comparable, A, B, C, D any](a *RDD[Pair[K, A]], b *RDD[Pair[K, B
 	fourth := newKeyedInput(&child.base, 3, d, h, p)
 	child.setDeps([]lineage.Dep{first.dep, second.dep, third.dep, fourth.dep})
 	child.compute = func(t *task, part int, out sink[row]) error {
-		at := place{node: &child.base, part: part}
-		keys := newKeyIndex(h)
-		as, err := gatherGroup(&at, keys, first, t, part)
+		g := newGrouping(t, &place{node: &child.base, part: part}, h)
+		defer g.close()
+		as, err := gatherGroup(g, first, part)
 		if err != nil {
 			return err
 		}
-		bs, err := gatherGroup(&at, keys, second, t, part)
+		bs, err := gatherGroup(g, second, part)
 		if err != nil {
 			return err
 		}
-		cs, err := gatherGroup(&at, keys, third, t, part)
+		cs, err := gatherGroup(g, third, part)
 		if err != nil {
 			return err
 		}
-		ds, err := gatherGroup(&at, keys, fourth, t, part)
+		ds, err := gatherGroup(g, fourth, part)
 		if err != nil {
 			return err
 		}
-		n := keys.Len()
-		w, x, y, z := as.arrange(n), bs.arrange(n), cs.arrange(n), ds.arrange(n)
-		return pushKeys(t, keys, out, func(i int) CoGrouped4[A, B, C, D] {
-			return CoGrouped4[A, B, C, D]{First: w[i], Second: x[i], Third: y[i], Fourth: z[i]}
+		return pushGroups(g, out, func(i int) CoGrouped4[A, B, C, D] {
+			return CoGrouped4[A, B, C, D]{First: as.at(i), Second: bs.at(i), Third: cs.at(i), Fourth: ds.at(i)}
 		})
 	}
 	return child

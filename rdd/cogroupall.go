@@ -34,24 +34,19 @@ func CoGroupAll[K comparable, V any](c *Context, inputs []*RDD[Pair[K, V]], opts
 	child.inherit(failed)
 	self := &child.base
 	child.compute = func(t *task, part int, out sink[row]) error {
-		at := place{node: self, part: part}
-		keys := newKeyIndex(h)
-		sides := make([]*groups[V], len(ins))
+		g := newGrouping(t, &place{node: self, part: part}, h)
+		defer g.close()
+		sides := make([]*side[K, V], len(ins))
 		for i, in := range ins {
-			side, err := gatherGroup(&at, keys, in, t, part)
-			if err != nil {
+			var err error
+			if sides[i], err = gatherGroup(g, in, part); err != nil {
 				return err
 			}
-			sides[i] = side
 		}
-		arranged := make([][][]V, len(ins))
-		for i, side := range sides {
-			arranged[i] = side.arrange(keys.Len())
-		}
-		return pushKeys(t, keys, out, func(key int) [][]V {
-			all := make([][]V, len(ins))
-			for i := range all {
-				all[i] = arranged[i][key]
+		return pushGroups(g, out, func(key int) [][]V {
+			all := make([][]V, len(sides))
+			for i, s := range sides {
+				all[i] = s.at(key)
 			}
 			return all
 		})

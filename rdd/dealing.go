@@ -33,7 +33,7 @@ func (d *dealing[T]) add(at *place, chunk []T, place placing[T]) error {
 	return nil
 }
 
-// take returns the rows of each bucket, nil where it has none, in the order they came.
+// take returns the rows of each bucket, nil where it has none, in the order they came, and empties the dealing.
 func (d *dealing[T]) take() [][]T {
 	buckets := make([][]T, len(d.sizes))
 	for b, n := range d.sizes {
@@ -54,6 +54,7 @@ func (d *dealing[T]) take() [][]T {
 		to = to[len(rows):]
 	})
 	d.rows = rowBuffer[T]{}
+	clear(d.sizes)
 	return buckets
 }
 

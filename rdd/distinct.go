@@ -12,7 +12,8 @@ import (
 // Shape: partitions as asked for, by default as many as the parent has. Where the parent has a
 // partitioner of that many partitions its records lie together already and the partitioner is
 // kept; otherwise records go by their hash and there is no partitioner.
-// Cost: as ReduceByKey over the records; no shuffle in the first case.
+// Cost: as ReduceByKey over the records; no shuffle in the first case, in which records are passed on as they come
+// while there is memory for those seen.
 // Errors: a type without value identity is keyed.ErrBadKeyType.
 func Distinct[T comparable](r *RDD[T], opts ...KeyOption) *RDD[T] {
 	o := keyOptionsOf(opts)
@@ -41,27 +42,13 @@ func distinctInPlace[T comparable](r *RDD[T]) *RDD[T] {
 	child.count = r.NumPartitions
 	child.partitioner = r.partitioner
 	child.compute = func(t *task, part int, out sink[T]) error {
-		at := place{node: &child.base, part: part}
-		seen := newKeyIndex(h)
-		return r.push(t, part, func(chunk []T) error {
-			n := 0
-			for i, x := range chunk {
-				if h.Dynamic() {
-					if err := h.Check(x); err != nil {
-						return at.failed(i, err)
-					}
-				}
-				if _, fresh := seen.Upsert(x); fresh {
-					chunk[n] = x
-					n++
-				}
-			}
-			at.seen += int64(len(chunk))
-			if n == 0 {
-				return nil
-			}
-			return out(chunk[:n])
-		})
+		d := newDistinction(t, &place{node: &child.base, part: part}, h, &child.node.rows.columns,
+			func(rows []T, _ []int64) error { return out(rows) })
+		defer d.close()
+		if err := r.push(t, part, func(chunk []T) error { return d.take(chunk, nil) }); err != nil {
+			return err
+		}
+		return d.finish()
 	}
 	return child
 }

@@ -22,6 +22,15 @@
 // is its own to change: what is kept (a persisted partition, a bucket of a shuffle, the rows of
 // Parallelize) is copied chunk by chunk on the way out, deep where records hold references.
 //
+// # Memory
+//
+// Operators that hold records, which is those that deal out, combine, group and sort, ask the executor for the memory
+// and use the task's scratch files where it is refused, so that a partition may be larger than what there is. What
+// must fit are single things: a record, a combiner, the values of one key that GroupByKey and its kin hand over as a
+// slice. Spilling changes nothing visible: the records, their order, and for each key the order and grouping of the
+// calls of the program's functions are those of a run without files. Only where several functions would fail can it be
+// another one that does first. Records that package codec has no encoding for stay in memory.
+//
 // # What holds
 //
 // Recomputing a partition gives the same records in the same order: hashes are fixed functions, tables

@@ -11,8 +11,9 @@ import (
 //
 // Shape: one pair per key, keys in the order first seen, values in the order of the map partitions
 // and their rows; partitions and partitioner as CombineByKey.
-// Cost: every record goes through the shuffle and a partition's values are held in memory;
-// ReduceByKey sends less where the values are only to be combined.
+// Cost: every record goes through the shuffle; a partition's values are held in memory, or in scratch files
+// where there is none, from which one key's values at a time are read. ReduceByKey sends less where
+// the values are only to be combined.
 // Errors: a key type without value identity is keyed.ErrBadKeyType.
 func GroupByKey[K comparable, V any](r *RDD[Pair[K, V]], opts ...KeyOption) *RDD[Pair[K, []V]] {
 	p, h, err := placement[K](r.ctx, keyOptionsOf(opts), &r.base)
@@ -30,14 +31,13 @@ func groupByKey[K comparable, V any](r *RDD[Pair[K, V]], p Partitioner[K], h *ke
 	in := newKeyedInput(&child.base, 0, r, h, p)
 	child.setDeps([]lineage.Dep{in.dep})
 	child.compute = func(t *task, part int, out sink[Pair[K, []V]]) error {
-		at := place{node: &child.base, part: part}
-		keys := newKeyIndex(h)
-		var side groups[V]
-		if err := in.push(t, part, func(chunk []Pair[K, V]) error { return addGroup(&at, keys, &side, chunk) }); err != nil {
+		g := newGrouping(t, &place{node: &child.base, part: part}, h)
+		defer g.close()
+		values, err := gatherGroup(g, in, part)
+		if err != nil {
 			return err
 		}
-		values := side.arrange(keys.Len())
-		return pushKeys(t, keys, out, func(i int) []V { return values[i] })
+		return pushGroups(g, out, values.at)
 	}
 	return child
 }

@@ -4,7 +4,7 @@ package rdd
 //
 // Shape: no duplicates; partitions by the options, else the default of two inputs without
 // partitioner (see NumPartitions); records in the order first seen in a; no partitioner.
-// Cost: both inputs are shuffled whole; a partition's records are held in memory.
+// Cost: as CoGroup; both inputs are shuffled whole.
 // Errors: a type without value identity is keyed.ErrBadKeyType.
 func Intersection[T comparable](a, b *RDD[T], opts ...KeyOption) *RDD[T] {
 	both := CoGroup(marked(a), marked(b), opts...).Filter(func(p Pair[T, CoGrouped[struct{}, struct{}]]) bool {

@@ -10,7 +10,8 @@ import (
 //
 // Shape: at most one pair per key; partitions and partitioner as CombineByKey; keys in the order
 // first seen.
-// Cost: combines before and after the shuffle: each key is sent at most once per map partition.
+// Cost: as CombineByKey: combines before and after the shuffle, so that each key is sent at most once per
+// map partition, unless keys hardly repeat.
 // Errors: a panic of f is a *UserError naming this call and the partition; a key type without
 // value identity is keyed.ErrBadKeyType.
 // Source: Zaharia et al., "Resilient Distributed Datasets", NSDI 2012, table "Transformations".
@@ -19,9 +20,10 @@ func ReduceByKey[K comparable, V any](r *RDD[Pair[K, V]], f func(V, V) V, opts .
 		return broken[Pair[K, V]](r.ctx, "reduceByKey", ErrNilFunction)
 	}
 	return combine(r, "reduceByKey", combiner[Pair[K, V], K, V]{
-		key:   keyOf[K, V],
-		add:   func(t *keyed.Table[K, V], rows []Pair[K, V]) { keyed.Reduce(t, rows, f, nil) },
-		merge: f,
+		key:    keyOf[K, V],
+		add:    func(t *keyed.Table[K, V], rows []Pair[K, V]) { keyed.Reduce(t, rows, f, nil) },
+		create: func(p *Pair[K, V]) V { return p.Value },
+		merge:  f,
 	}, opts)
 }
 
@@ -30,7 +32,8 @@ func ReduceByKey[K comparable, V any](r *RDD[Pair[K, V]], f func(V, V) V, opts .
 //
 // Shape: as CombineByKey. zero enters once per key and map partition, as a deep copy: a zero that is
 // not neutral gives answers that depend on the partitions.
-// Cost and Errors: as CombineByKey.
+// Cost and Errors: as CombineByKey, but the map side combines whatever the records are, as sending them one by one
+// would let zero enter more often.
 func AggregateByKey[K comparable, V, C any](r *RDD[Pair[K, V]], zero C, seq func(C, V) C, comb func(C, C) C, opts ...KeyOption) *RDD[Pair[K, C]] {
 	if seq == nil || comb == nil {
 		return broken[Pair[K, C]](r.ctx, "aggregateByKey", ErrNilFunction)

@@ -14,7 +14,8 @@ import (
 // most one; no partitioner. Each partition of r starts dealing at a place of its own, fixed by its
 // index, so that many short ones do not all fill the first outputs.
 // Order: within an output, the order of the map partitions and their rows.
-// Cost: every record goes through a shuffle. Coalesce makes fewer partitions without one.
+// Cost: every record goes through a shuffle; a task that has no memory for its outputs hands them over in
+// pieces. Coalesce makes fewer partitions without one.
 // Errors: an n below 1 is ErrArgument.
 func (r *RDD[T]) Repartition(n int) *RDD[T] {
 	if n < 1 {
@@ -48,9 +49,11 @@ func dealt[T any](child *base, parent *node[T], buckets int, deal func(part int,
 		Parent: parent, NumReducers: buckets, Codec: &parent.rows,
 	}
 	s.Write = func(ctx context.Context, env lineage.Env, part int, out lineage.Buckets) error {
-		rows := newDealing[T](buckets)
+		t := newTask(ctx, env)
+		rows := newRowBuckets[T](t, out, buckets)
+		defer rows.budget.release()
 		var at place
-		err := parent.push(newTask(ctx, env), part, func(chunk []T) error {
+		err := parent.push(t, part, func(chunk []T) error {
 			return rows.add(&at, chunk, func(at *place, chunk []T, to []uint32) error {
 				for i := range to {
 					to[i] = uint32(deal(part, at.seen+int64(i)))
@@ -61,7 +64,7 @@ func dealt[T any](child *base, parent *node[T], buckets int, deal func(part int,
 		if err != nil {
 			return err
 		}
-		return putRows(out, rows.take())
+		return rows.put()
 	}
 	return lineage.Dep{Parent: parent, Shuffle: s}
 }

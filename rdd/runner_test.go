@@ -19,6 +19,7 @@ import (
 // everything goes through its codec, as between processes.
 type inlineRunner struct {
 	Isolate bool
+	Memory  *inlineMemory // nil: as much as is asked for
 
 	mu       sync.Mutex // guards the rest; one job runs at a time
 	jobs     []inlineJob
@@ -238,15 +239,9 @@ func (e *inlineEnv) Attempt() lineage.Attempt {
 	return lineage.Attempt{Partition: e.part, Task: e.task}
 }
 
-func (e *inlineEnv) Properties() lineage.Properties      { return e.properties }
-func (e *inlineEnv) Metrics() *lineage.Metrics           { return &e.metrics }
-func (e *inlineEnv) Reserve(context.Context, int64) bool { return true }
-func (e *inlineEnv) Release(int64)                       {}
-func (e *inlineEnv) Commit(context.Context) error        { return nil }
-
-func (e *inlineEnv) Scratch() (lineage.Scratch, error) {
-	return nil, errors.New("the inline runner refuses no memory")
-}
+func (e *inlineEnv) Properties() lineage.Properties { return e.properties }
+func (e *inlineEnv) Metrics() *lineage.Metrics      { return &e.metrics }
+func (e *inlineEnv) Commit(context.Context) error   { return nil }
 
 func (e *inlineEnv) Broadcast(ctx context.Context, b *lineage.Broadcast) (lineage.Block, error) {
 	data, err := b.Fetch(ctx)

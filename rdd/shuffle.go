@@ -9,7 +9,7 @@ import (
 )
 
 // rowShuffle returns the dependency that sends each row of parent to the bucket that place
-// names, in order. It combines nothing.
+// names, in order. It combines nothing and holds the rows until they are put, or until memory is refused.
 func rowShuffle[T any](child *base, dep int, parent *node[T], buckets int, bucketOf func(*T) (int, error)) lineage.Dep {
 	return placedShuffle(child, dep, parent, buckets, placeEach(bucketOf))
 }
@@ -21,26 +21,57 @@ func placedShuffle[T any](child *base, dep int, parent *node[T], buckets int, bu
 		Parent: &parent.base, NumReducers: buckets, Codec: &parent.rows,
 	}
 	s.Write = func(ctx context.Context, env lineage.Env, part int, out lineage.Buckets) error {
-		rows := newDealing[T](buckets)
+		t := newTask(ctx, env)
+		rows := newRowBuckets[T](t, out, buckets)
+		defer rows.budget.release()
 		at := place{node: child, part: part}
-		err := parent.read(newTask(ctx, env), part, func(chunk []T) error { return rows.add(&at, chunk, bucketOf) })
+		err := parent.read(t, part, func(chunk []T) error { return rows.add(&at, chunk, bucketOf) })
 		if err != nil {
 			return err
 		}
-		return putRows(out, rows.take())
+		return rows.put()
 	}
 	return lineage.Dep{Parent: &parent.base, Shuffle: s}
 }
 
-// putRows hands over the rows of each bucket.
-func putRows[T any](out lineage.Buckets, rows [][]T) error {
-	for i, r := range rows {
-		if len(r) > 0 {
-			if err := out.Put(i, &rowBlock[T]{rows: r}); err != nil {
+// rowBuckets are the rows of a map task. Where memory is refused they are put, in the order of the reducers, and
+// others collected.
+type rowBuckets[T any] struct {
+	out     lineage.Buckets
+	dealing *dealing[T]
+	sample  sampler[T]
+	budget  budget
+}
+
+func newRowBuckets[T any](t *task, out lineage.Buckets, buckets int) *rowBuckets[T] {
+	b := &rowBuckets[T]{out: out, dealing: newDealing[T](buckets), sample: newSampler[T](), budget: newBudget(t)}
+	b.budget.floor += int64(buckets) << 10 // blocks of a few bytes would cost more than they hold
+	return b
+}
+
+// add takes in a chunk.
+func (b *rowBuckets[T]) add(at *place, chunk []T, place placing[T]) error {
+	if err := b.dealing.add(at, chunk, place); err != nil {
+		return err
+	}
+	b.sample.see(chunk)
+	// Rows lie in pieces with room to spare, the last one as large as all before it, and beside them for a moment in buckets.
+	n := b.dealing.rows.n
+	if b.budget.fits(b.sample.memory(n, 2*n+grown(n)) + 5*int64(n)) {
+		return nil
+	}
+	return b.put()
+}
+
+func (b *rowBuckets[T]) put() error {
+	for i, rows := range b.dealing.take() {
+		if len(rows) > 0 {
+			if err := b.out.Put(i, &rowBlock[T]{rows: rows}); err != nil {
 				return err
 			}
 		}
 	}
+	b.budget.release()
 	return nil
 }
 

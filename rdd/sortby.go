@@ -32,7 +32,8 @@ func SortPartitions(n int) SortOption { return func(o *sortOptions) { o.n, o.has
 // Order: ascending, NaN last, or the opposite with Descending; records with equal keys stay in the
 // order of the map partitions and their rows.
 // Cost: one job, at once, that samples keys (none for a single partition), a shuffle of every record,
-// a sort of each partition in memory.
+// a sort of each partition; one for which there is no memory is sorted in runs that are merged from scratch
+// files.
 // Errors: what the sampling job returns.
 func SortBy[T any, K cmp.Ordered](ctx context.Context, r *RDD[T], key func(T) K, opts ...SortOption) (*RDD[T], error) {
 	return SortByFunc(ctx, r, key, Compare[K], append(slices.Clip(opts), naturally)...)
@@ -96,26 +97,13 @@ func sortBy[T, K any](ctx context.Context, op string, r *RDD[T], key func(T) K, 
 	})
 	child.setDeps([]lineage.Dep{dep})
 	child.compute = func(t *task, part int, out sink[T]) error {
-		var rows []T
-		if err := fetchRows(t, dep.Shuffle, part, r.clone, func(chunk []T) error {
-			rows = append(rows, chunk...)
-			return nil
-		}); err != nil {
+		runs := newSortRuns(t, &place{node: &child.base, part: part}, &child.node.rows.columns, key, compare, o.desc)
+		runs.natural = o.natural
+		defer runs.close()
+		if err := fetchRows(t, dep.Shuffle, part, r.clone, runs.take); err != nil {
 			return err
 		}
-		if o.natural {
-			if sorted, ok, err := sortNatural(&place{node: &child.base, part: part}, rows, key, o.desc); ok {
-				if err != nil {
-					return err
-				}
-				return pushOwn(t, sorted, out)
-			}
-		}
-		keys, err := sortedKeys(&place{node: &child.base, part: part}, rows, key, compare, o.desc)
-		if err != nil {
-			return err
-		}
-		return pushSorted(t, rows, keys, out)
+		return runs.push(out)
 	}
 	return child, p, nil
 }

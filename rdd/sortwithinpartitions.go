@@ -13,8 +13,8 @@ import (
 // Shape: p's partitions and partitioner; duplicates stay.
 // Order: ascending within a partition, NaN last; pairs with equal keys stay in the order of the map
 // partitions and their rows. Nothing holds across partitions, unless p is a range partitioner.
-// Cost: every record goes through a shuffle, none where r has p already; one sort of each partition
-// in memory.
+// Cost: every record goes through a shuffle, none where r has p already; one sort of each partition, as
+// SortBy's.
 // Errors: an answer of p out of range is ErrPartitioner, as a task error.
 func RepartitionAndSortWithinPartitions[K cmp.Ordered, V any](r *RDD[Pair[K, V]], p Partitioner[K]) *RDD[Pair[K, V]] {
 	return RepartitionAndSortWithinPartitionsFunc(r, p, Compare[K])
@@ -41,18 +41,13 @@ func RepartitionAndSortWithinPartitionsFunc[K comparable, V any](r *RDD[Pair[K, 
 	in := newKeyedInput(&child.base, 0, r, h, p)
 	child.setDeps([]lineage.Dep{in.dep})
 	child.compute = func(t *task, part int, out sink[Pair[K, V]]) error {
-		at := place{node: &child.base, part: part}
-		var rows []Pair[K, V]
-		if err := in.push(t, part, func(chunk []Pair[K, V]) error {
-			rows = append(rows, chunk...)
-			return nil
-		}); err != nil {
+		runs := newSortRuns(t, &place{node: &child.base, part: part}, &child.node.rows.columns,
+			func(x Pair[K, V]) K { return x.Key }, compare, false)
+		defer runs.close()
+		if err := in.push(t, part, runs.take); err != nil {
 			return err
 		}
-		if err := sortRows(&at, rows, func(a, b Pair[K, V]) int { return compare(a.Key, b.Key) }); err != nil {
-			return err
-		}
-		return pushOwn(t, rows, out)
+		return runs.push(out)
 	}
 	return child
 }

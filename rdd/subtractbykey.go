@@ -11,7 +11,7 @@ import (
 // Shape: partitions and partitioner by the options, else a's partitioner, else a hash partitioner
 // with as many partitions as a has; pairs in the order of the map partitions and their rows.
 // Cost: an input that has the chosen partitioner is read in place, the other is shuffled whole; a
-// partition of a is held in memory, b's is not.
+// partition of a is held in memory, b's is not; where there is none, both go through scratch files.
 // Errors: a key type without value identity is keyed.ErrBadKeyType.
 func SubtractByKey[K comparable, V, W any](a *RDD[Pair[K, V]], b *RDD[Pair[K, W]], opts ...KeyOption) *RDD[Pair[K, V]] {
 	fail := func(err error) *RDD[Pair[K, V]] {
@@ -40,46 +40,24 @@ func SubtractByKey[K comparable, V, W any](a *RDD[Pair[K, V]], b *RDD[Pair[K, W]
 	left := newKeyedInput(&child.base, 0, a, h, p)
 	right := newKeyedInput(&child.base, 1, b, h, p)
 	child.setDeps([]lineage.Dep{left.dep, right.dep})
+	only := new(lazyCodec[K])
 	child.compute = func(t *task, part int, out sink[Pair[K, V]]) error {
-		at := place{node: &child.base, part: part}
-		keys := newKeyIndex(h)
-		var rows []Pair[K, V]
-		var key []int32 // of each row, its number in keys
-		if err := left.push(t, part, func(chunk []Pair[K, V]) error {
-			for i := range chunk {
-				if h.Dynamic() {
-					if err := h.Check(chunk[i].Key); err != nil {
-						return at.failed(i, err)
-					}
-				}
-				n, _ := keys.Upsert(chunk[i].Key)
-				key = append(key, int32(n))
-			}
-			rows = append(rows, chunk...)
-			at.seen += int64(len(chunk))
-			return nil
-		}); err != nil {
+		sub := newSubtraction(t, &place{node: &child.base, part: part}, h, &a.node.rows.columns, only)
+		defer sub.close()
+		if err := left.push(t, part, sub.take); err != nil {
 			return err
 		}
-		gone := make([]bool, keys.Len())
+		var keys []K
 		if err := right.push(t, part, func(chunk []Pair[K, W]) error {
+			keys = keys[:0]
 			for i := range chunk {
-				if n, ok := keys.Find(chunk[i].Key); ok {
-					gone[n] = true
-				}
+				keys = append(keys, chunk[i].Key)
 			}
-			return nil
+			return sub.strike(keys)
 		}); err != nil {
 			return err
 		}
-		n := 0
-		for i, k := range key {
-			if !gone[k] {
-				rows[n] = Pair[K, V]{Key: h.Canonical(rows[i].Key), Value: rows[i].Value}
-				n++
-			}
-		}
-		return pushOwn(t, rows[:n], out)
+		return sub.push(out)
 	}
 	return child
 }

@@ -10,7 +10,7 @@ import (
 //
 // Shape: a's partitions; a and b must have as many partitions and, in each, as many records; no
 // partitioner.
-// Cost: narrow; b's partition is held in memory.
+// Cost: narrow; b's partition is held in memory, or in a scratch file where there is none.
 // Errors: ErrLengths, before any task where the partition counts differ, as a task error where the
 // records do.
 func Zip[T, U any](a *RDD[T], b *RDD[U]) *RDD[Pair[T, U]] {
@@ -18,37 +18,38 @@ func Zip[T, U any](a *RDD[T], b *RDD[U]) *RDD[Pair[T, U]] {
 	child.inherit(a.err, b.err)
 	child.count = sameCount("zip", child.site, &a.base, &b.base)
 	child.compute = func(t *task, part int, out sink[Pair[T, U]]) error {
-		var right []U
-		if err := b.push(t, part, func(chunk []U) error {
-			right = append(right, chunk...)
-			return nil
-		}); err != nil {
+		at := place{node: &child.base, part: part}
+		held := newHeldRows(t, &at, &b.node.rows.columns)
+		defer held.close()
+		if err := b.push(t, part, held.take); err != nil {
 			return err
 		}
-		at := place{node: &child.base, part: part}
 		var buf []Pair[T, U]
-		total := len(right)
 		err := a.push(t, part, func(chunk []T) error {
-			n := min(len(chunk), len(right))
-			buf = room(buf, n)
-			for i := range n {
-				buf[i] = Pair[T, U]{Key: chunk[i], Value: right[i]}
-			}
-			right = right[n:]
-			at.seen += int64(n)
-			// What pairs up goes out first: a reader that has enough by then meets no error.
-			if n > 0 {
+			for len(chunk) > 0 {
+				right, err := held.next(len(chunk))
+				if err != nil {
+					return err
+				}
+				n := len(right)
+				if n == 0 {
+					return at.failed(-1, fmt.Errorf("%w: %s has %d records in the partition, %s more", ErrLengths, b.String(), held.n, a.String()))
+				}
+				buf = room(buf, n)
+				for i := range n {
+					buf[i] = Pair[T, U]{Key: chunk[i], Value: right[i]}
+				}
+				chunk = chunk[n:]
+				at.seen += int64(n)
+				// What pairs up goes out first: a reader that has enough by then meets no error.
 				if err := out(buf); err != nil {
 					return err
 				}
 			}
-			if n < len(chunk) {
-				return at.failed(-1, fmt.Errorf("%w: %s has %d records in the partition, %s more", ErrLengths, b.String(), total, a.String()))
-			}
 			return nil
 		})
-		if err == nil && len(right) > 0 {
-			err = at.failed(-1, fmt.Errorf("%w: %s has %d records in the partition, %s only %d", ErrLengths, b.String(), total, a.String(), at.seen))
+		if err == nil && at.seen < held.n {
+			err = at.failed(-1, fmt.Errorf("%w: %s has %d records in the partition, %s only %d", ErrLengths, b.String(), held.n, a.String(), at.seen))
 		}
 		return err
 	}

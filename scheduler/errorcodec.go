@@ -125,8 +125,6 @@ func encodeError(err error, codecs []ErrorCodec, depth int) errorWire {
 		w := errorWire{Kind: "canceled", Job: e.Job, Name: e.Name, Site: e.Site}
 		w.Inner = []errorWire{encodeError(e.Err, codecs, depth+1), encodeError(e.Cause, codecs, depth+1)}
 		return w
-	case *CommitDeniedError:
-		return errorWire{Kind: "denied", Stage: e.Stage, Part: e.Partition, Attempt: e.Attempt}
 	case *ResultSizeError:
 		return errorWire{Kind: "resultsize", Stage: e.Stage, Part: e.Results, Bytes: e.Bytes, Limit: e.Limit}
 	case *OutputExistsError:
@@ -193,8 +191,6 @@ func decodeError(w *errorWire, codecs []ErrorCodec, depth int) error {
 		return &JobError{Job: w.Job, Name: w.Name, Site: w.Site, Err: inner(0)}
 	case "canceled":
 		return &CanceledError{Job: w.Job, Name: w.Name, Site: w.Site, Err: inner(0), Cause: inner(1)}
-	case "denied":
-		return &CommitDeniedError{Stage: w.Stage, Partition: w.Part, Attempt: w.Attempt}
 	case "resultsize":
 		return &ResultSizeError{Stage: w.Stage, Results: w.Part, Bytes: w.Bytes, Limit: w.Limit}
 	case "exists":

@@ -143,15 +143,6 @@ func (e *CanceledError) Unwrap() []error {
 	return errs
 }
 
-// A CommitDeniedError is the end of an attempt that asked to make its output visible when it was not,
-// or no longer, the one of its partition to do so. It does not count as a failure.
-type CommitDeniedError struct{ Stage, Partition, Attempt int }
-
-// Error returns which attempt was denied.
-func (e *CommitDeniedError) Error() string {
-	return fmt.Sprintf("stage %d partition %d attempt %d may not commit", e.Stage, e.Partition, e.Attempt)
-}
-
 // A ResultSizeError says that the results of one attempt of a stage were larger than
 // Options.MaxResultSize. The same would happen again, so it is permanent.
 type ResultSizeError struct {

@@ -5,6 +5,8 @@ type Block[K comparable, V any] struct {
 	Keys   []K      // canonical
 	Values []V      // as many as Keys
 	Hashes []uint64 // as many as Keys, as Hasher.Hash gives them; or nil
+	// Distinct is set where each key is there once, as in blocks cut from a table.
+	Distinct bool
 }
 
 // Rows returns the number of entries, 0 for a nil block.
