@@ -79,7 +79,7 @@ var notOperators = []string{
 	"Context.In", "Context.Forget", "Context.Options", "Context.Parallelism", "Context.Stop", "Options.Validate",
 	"CSVOptions.Validate", "CSVSaveOptions.Validate",
 	"NewErrorCodec", "CallSite", "RDD.Determinism", "RDD.Marks", "Accumulator.Name", "Accumulator.Add", "Accumulator.Local",
-	"Accumulator.Value", "Accumulator.Reset", "Local.Add", "Local.Value", "Tally.Average",
+	"Accumulator.Value", "Accumulator.Reset", "Local.Add", "Local.Value", "Tally.Average", "Future.Wait", "Future.Cancel", "Future.Done",
 	// dstream
 	"DStream.Err", "DStream.Graph", "DStream.Info", "DStream.Remembered", "DStream.Slide", "Output.Err",
 	"Graph.Err", "Graph.RDDs", "Graph.Interval", "Graph.Zero", "Graph.Seal", "Graph.Inputs", "Graph.InputInfos", "Graph.Start",

@@ -173,7 +173,7 @@ func checkSplit[K comparable](t *rapid.T, n int, keys []K) {
 		k := tab.Key(i)
 		p := h.Partition(k, n)
 		if want[p] == nil {
-			want[p] = &Block[K, int64]{}
+			want[p] = &Block[K, int64]{Distinct: true}
 		}
 		want[p].Keys = append(want[p].Keys, k)
 		want[p].Values = append(want[p].Values, *tab.Value(i))

@@ -87,7 +87,7 @@ func join[K comparable, V any](to, cut []*Block[K, V]) {
 			continue
 		}
 		if to[p] == nil {
-			to[p] = &Block[K, V]{}
+			to[p] = &Block[K, V]{Distinct: true}
 		}
 		to[p].Keys = slices.Concat(to[p].Keys, b.Keys)
 		to[p].Values = slices.Concat(to[p].Values, b.Values)
