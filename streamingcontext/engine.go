@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -30,8 +31,16 @@ type EngineOptions struct {
 	DefaultParallelism int
 	// CheckpointDir is the folder that RDDs are checkpointed below. Empty: no stream may be checkpointed.
 	CheckpointDir string
-	// MaxFailures is how often a task may fail before its job fails. 0 means 4.
+	// MaxFailures is how often a task may fail before its job fails. 0 means 4, or what Scheduling says.
 	MaxFailures int
+	// Memory is how many bytes tasks and kept partitions may take, on all executors together; what does not
+	// fit goes to files. 0 means 0.6 of what the process may use, by GOMEMLIMIT, its cgroup or the machine.
+	Memory int64
+	// Dir is the folder for files that hold what does not fit in memory. Empty means os.TempDir().
+	Dir string
+	// Scheduling has further options of the scheduler, such as pools, locality waits and speculation. What it says of
+	// MaxFailures and Logger counts where those here are unset; its listeners are told as well.
+	Scheduling scheduler.Options
 	// SchedulerListeners are told about jobs, stages and tasks.
 	SchedulerListeners []scheduler.Listener
 	// Logger takes retries and losses of executors. Nil discards.
@@ -51,14 +60,18 @@ func (o EngineOptions) Validate() error {
 			errs = append(errs, fmt.Errorf("engine options: %s is negative", f.name))
 		}
 	}
+	if o.Memory < 0 {
+		errs = append(errs, errors.New("engine options: Memory is negative"))
+	}
+	errs = append(errs, o.Scheduling.Validate())
 	return errors.Join(errs...)
 }
 
 // String returns the options with their defaults filled in.
 func (o EngineOptions) String() string {
 	o = o.withDefaults()
-	return fmt.Sprintf("executors %d, cores %d, isolate %t, default parallelism %d, checkpoint dir %q, max failures %d",
-		o.Executors, o.Cores, o.Isolate, o.DefaultParallelism, o.CheckpointDir, o.MaxFailures)
+	return fmt.Sprintf("executors %d, cores %d, isolate %t, memory %d, dir %q, default parallelism %d, checkpoint dir %q, scheduling: %s",
+		o.Executors, o.Cores, o.Isolate, o.Memory, o.Dir, o.DefaultParallelism, o.CheckpointDir, o.scheduling())
 }
 
 func (o EngineOptions) withDefaults() EngineOptions {
@@ -71,10 +84,20 @@ func (o EngineOptions) withDefaults() EngineOptions {
 	if o.DefaultParallelism == 0 {
 		o.DefaultParallelism = o.Cores * o.Executors
 	}
-	if o.MaxFailures == 0 {
-		o.MaxFailures = 4
-	}
 	return o
+}
+
+// scheduling is what the scheduler is made with.
+func (o EngineOptions) scheduling() scheduler.Options {
+	s := o.Scheduling
+	if o.MaxFailures != 0 {
+		s.MaxFailures = o.MaxFailures
+	}
+	if o.Logger != nil {
+		s.Logger = o.Logger
+	}
+	s.Listeners = slices.Concat(o.SchedulerListeners, s.Listeners)
+	return s
 }
 
 // An Engine is what jobs run on: executors in this process, the scheduler that gives them tasks, and
@@ -100,12 +123,10 @@ func NewEngine(opts EngineOptions) (*Engine, error) {
 	opts = opts.withDefaults()
 	e := &Engine{}
 	e.cluster = local.New(local.Options{
-		Executors: opts.Executors, Slots: opts.Cores, Isolate: opts.Isolate,
+		Executors: opts.Executors, Slots: opts.Cores, Isolate: opts.Isolate, Memory: opts.Memory, Dir: opts.Dir,
 		ErrorCodecs: []scheduler.ErrorCodec{scheduler.ErrorCodec(rdd.NewErrorCodec())}, Logger: opts.Logger,
 	})
-	e.scheduler = scheduler.New(e.cluster, scheduler.Options{
-		MaxFailures: opts.MaxFailures, Listeners: opts.SchedulerListeners, Logger: opts.Logger,
-	})
+	e.scheduler = scheduler.New(e.cluster, opts.scheduling())
 	var err error
 	e.rdds, err = rdd.NewContext(e.scheduler, rdd.Options{
 		DefaultParallelism: parallelism, Cores: opts.Cores * opts.Executors,
