@@ -189,9 +189,10 @@ func (f *folder[T, K, C]) merged(t *task, s *lineage.Shuffle, part int, out sink
 	}
 	// A single block with each key once is what is wanted as it is: it needs no table.
 	var first *keyed.Block[K, C]
+	blocks := 0
 	err := t.env.Fetch(t.ctx, s, part, func(_ int, b lineage.Block) error {
 		block := b.(*keyed.Block[K, C])
-		if first == nil && fold.keys() == 0 && fold.over == nil && block.Distinct {
+		if blocks++; blocks == 1 && block.Distinct {
 			first = block
 			return nil
 		}

@@ -45,6 +45,25 @@ func TestClose(t *testing.T) {
 		s.Close()
 		wg.Wait()
 	})
+	t.Run("nothing_is_held_afterwards", func(t *testing.T) {
+		c := local.New(local.Options{Executors: 2, Dir: t.TempDir()})
+		s := scheduler.New(c, scheduler.Options{})
+		g := new(schedulertest.Graph)
+		src := g.Source("source", 3, func(part int) []int64 { return []int64{int64(part), 7} }).Persist()
+		job, _ := schedulertest.Collect(g.Shuffle("final", src, 2))
+		if err := s.Run(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+		if outputs, persisted := c.Blocks(); outputs != 3 || persisted != 3 {
+			t.Errorf("before: %d outputs, %d partitions", outputs, persisted)
+		}
+		s.Close()
+		outputs, persisted := c.Blocks()
+		reserved, stored := c.Memory()
+		if outputs+persisted != 0 || reserved+stored != 0 {
+			t.Errorf("%d outputs, %d partitions, %d bytes reserved, %d stored", outputs, persisted, reserved, stored)
+		}
+	})
 	t.Run("cluster_serves_one_scheduler", func(t *testing.T) {
 		c := local.New(local.Options{})
 		s1 := scheduler.New(c, scheduler.Options{})

@@ -92,6 +92,14 @@ func (c *Cluster) Run(ctx context.Context, sink scheduler.Sink) error {
 	}
 	c.mu.Unlock()
 	c.workers.Wait()
+	// What the executors hold goes with them, also where somebody still knows the cluster.
+	c.mu.Lock()
+	for _, n := range c.nodes {
+		if err := n.Close(); err != nil {
+			c.opts.Logger.Warn("files not removed", "executor", string(n.ID()), "error", err)
+		}
+	}
+	c.mu.Unlock()
 	if err := c.folder.close(); err != nil {
 		c.opts.Logger.Warn("folder not removed", "dir", c.folder.dir, "error", err)
 	}
