@@ -47,7 +47,10 @@ func NewAccumulator[V, A any](c *Context, name string, zero func() A, add func(A
 	case c.stopped.Load():
 		return nil, ErrStopped
 	}
-	t := &total[V, A]{zero: zero, add: add, merge: merge, clone: codec.CloneFunc[A](), value: zero()}
+	t := &total[V, A]{zero: zero, add: add, merge: merge, clone: codec.CloneFunc[A]()}
+	if err := guarded(func() error { t.value = zero(); return nil }); err != nil {
+		return nil, &BuildError{Op: "accumulator", Site: c.callSite(), Err: err}
+	}
 	t.spec = &lineage.Accumulator{ID: lineage.AccumulatorID(c.values.lastAccumulator.Add(1)), Name: name,
 		Codec: new(rowCodec[A]), Zero: func() lineage.Block { return &rowBlock[A]{rows: []A{zero()}} }}
 	c.values.register(t.spec.ID, t)
@@ -138,12 +141,11 @@ func (a *Accumulator[V, A]) Reset() {
 }
 
 // update merges what a task has added.
-func (t *total[V, A]) update(u lineage.Update) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &PanicError{Value: fmt.Sprint(v)}
-		}
-	}()
+func (t *total[V, A]) update(u lineage.Update) error {
+	return guarded(func() error { return t.mergePart(u) })
+}
+
+func (t *total[V, A]) mergePart(u lineage.Update) (err error) {
 	block := u.Value
 	if block == nil {
 		if block, err = t.spec.Codec.Decode(u.Data); err != nil {

@@ -38,7 +38,11 @@ func NewBroadcast[T any](c *Context, value T) (*Broadcast[T], error) {
 		return nil, &BuildError{Op: "broadcast", Site: site, Err: fmt.Errorf("%w: an RDD cannot be broadcast", ErrArgument)}
 	}
 	rows := new(rowCodec[T])
-	data, err := rows.Encode(&rowBlock[T]{rows: []T{value}})
+	var data []byte
+	err := guarded(func() (err error) { // the value's own methods may encode it
+		data, err = rows.Encode(&rowBlock[T]{rows: []T{value}})
+		return err
+	})
 	if err != nil {
 		return nil, &BuildError{Op: "broadcast", Site: site, Err: err}
 	}
@@ -100,7 +104,11 @@ func (b *Broadcast[T]) rows(ctx context.Context) (*rowBlock[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	block, err := b.spec.Codec.Decode(data)
+	var block lineage.Block
+	err = guarded(func() (err error) {
+		block, err = b.spec.Codec.Decode(data)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("broadcast of %s: %w", b.site, err)
 	}

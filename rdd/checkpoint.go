@@ -104,7 +104,7 @@ func writeMarked(ctx context.Context, c *Context, final lineage.Node) error {
 	})
 	for i := len(marked) - 1; i >= 0; i-- {
 		if err := marked[i].writeOnce(ctx); err != nil {
-			return fmt.Errorf("checkpoint %s: %w", marked[i], err)
+			return &CheckpointError{RDD: marked[i].String(), Site: marked[i].site, Err: err}
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package rdd
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/leat-io/leat/rdd/keyed"
 )
@@ -16,9 +15,34 @@ import (
 func CollectAsMap[K comparable, V any](ctx context.Context, r *RDD[Pair[K, V]]) ([]Pair[K, V], error) {
 	h, err := keyed.HasherFor[K]()
 	if err != nil {
-		return nil, fmt.Errorf("collectAsMap of %s: %w", r.String(), err)
+		return nil, &BuildError{Op: "collectAsMap", Site: r.ctx.callSite(), Err: err}
 	}
-	parts, err := r.collect(ctx, "collectAsMap")
+	n, err := r.NumPartitions()
+	if err != nil {
+		return nil, err
+	}
+	parts := make([][]Pair[K, V], n)
+	err = runRows(ctx, r.subject(), "collectAsMap", allParts(n), func(t *task, part int) (*rowBlock[Pair[K, V]], error) {
+		var rows rowBuffer[Pair[K, V]]
+		at := place{node: &r.base, part: part}
+		err := r.push(t, part, func(chunk []Pair[K, V]) error {
+			for i := range chunk {
+				if !h.Dynamic() {
+					break
+				}
+				if err := h.Check(chunk[i].Key); err != nil {
+					return at.failed(i, err)
+				}
+			}
+			at.seen += int64(len(chunk))
+			rows.add(chunk)
+			return nil
+		})
+		return &rowBlock[Pair[K, V]]{rows: rows.take()}, err
+	}, func(i int, rows []Pair[K, V]) error {
+		parts[i] = rows
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -26,9 +50,6 @@ func CollectAsMap[K comparable, V any](ctx context.Context, r *RDD[Pair[K, V]]) 
 	last := []Pair[K, V]{}
 	for _, rows := range parts {
 		for _, x := range rows {
-			if err := h.Check(x.Key); err != nil {
-				return nil, fmt.Errorf("collectAsMap of %s: %w", r.String(), err)
-			}
 			i, fresh := keys.Upsert(x.Key)
 			if fresh {
 				last = append(last, Pair[K, V]{Key: h.Canonical(x.Key)})

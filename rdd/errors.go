@@ -82,6 +82,20 @@ func (e *UserError) Error() string {
 // Unwrap returns the cause.
 func (e *UserError) Unwrap() error { return e.Err }
 
+// A CheckpointError says that the checkpoint of an RDD could not be made after the job that computed it.
+type CheckpointError struct {
+	RDD  string // as in "map[3]"
+	Site string // file and line where it was made
+	Err  error
+}
+
+func (e *CheckpointError) Error() string {
+	return fmt.Sprintf("%s: checkpoint %s: %v", e.Site, e.RDD, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *CheckpointError) Unwrap() error { return e.Err }
+
 // A PanicError is the value a function of the program panicked with, as text.
 type PanicError struct{ Value string }
 
@@ -106,6 +120,17 @@ func (p *place) panicked(i int, value any) error {
 	}
 	return &UserError{Op: p.node.op, Site: p.node.site, Node: p.node.id, Partition: p.part, Offset: p.offset(i),
 		Stack: string(debug.Stack()), Err: &PanicError{Value: fmt.Sprint(value)}}
+}
+
+// onCaller calls functions of the program for an RDD on the caller's goroutine, outside of tasks.
+func onCaller(r *base, f func() error) (err error) {
+	at := place{node: r, part: -1}
+	defer func() {
+		if v := recover(); v != nil {
+			err = at.panicked(-1, v)
+		}
+	}()
+	return f()
 }
 
 func (p *place) offset(i int) int64 {

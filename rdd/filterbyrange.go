@@ -20,7 +20,14 @@ func FilterByRangeFunc[K, V any](r *RDD[Pair[K, V]], lo, hi K, compare func(a, b
 	in := r
 	if p, ok := r.partitioner.(*RangePartitioner[K]); ok {
 		// Sorted downwards, lo lies in the later partition.
-		from, to := p.PartitionFor(lo), p.PartitionFor(hi)
+		var from, to int
+		err := onCaller(&r.base, func() error {
+			from, to = p.PartitionFor(lo), p.PartitionFor(hi)
+			return nil
+		})
+		if err != nil {
+			return broken[Pair[K, V]](r.ctx, "filterByRange", err).preferring(r.err)
+		}
 		from, to = min(from, to), max(from, to)
 		in = r.PrunePartitions(func(part int) bool { return from <= part && part <= to })
 	}

@@ -28,7 +28,11 @@ func background[T, R any](ctx context.Context, r *RDD[T], action func(ctx contex
 	f.wg.Go(func() {
 		defer close(f.done)
 		defer cancel()
-		f.value, f.err = action(ctx, r)
+		f.err = errGoexit // unless the action comes back
+		f.err = guarded(func() (err error) {
+			f.value, err = action(ctx, r)
+			return err
+		})
 	})
 	return f
 }

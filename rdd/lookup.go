@@ -23,11 +23,15 @@ func Lookup[K comparable, V any](ctx context.Context, r *RDD[Pair[K, V]], key K)
 		err = h.Check(key)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("lookup in %s of %s: %w", r.String(), r.site, err)
+		return nil, &BuildError{Op: "lookup", Site: r.ctx.callSite(), Err: err}
 	}
 	parts := allParts(n)
 	if p, ok := typedPartitioner[K](r.partitioner); ok && n > 0 {
-		part, err := partitionOf(p, key)
+		var part int
+		err := onCaller(&r.base, func() (err error) {
+			part, err = partitionOf(p, key)
+			return err
+		})
 		if err != nil {
 			return nil, fmt.Errorf("lookup in %s of %s: %w", r.String(), r.site, err)
 		}

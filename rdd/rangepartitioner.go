@@ -103,8 +103,11 @@ func rangeOver[T, K any](ctx context.Context, r *RDD[T], key func(T) K, n int, c
 			candidates = appendCandidates(candidates, s)
 		}
 	}
-	p.bounds = boundsOf(candidates, n, compare)
-	return p, nil
+	err = onCaller(&r.base, func() error { // compare is the program's
+		p.bounds = boundsOf(candidates, n, compare)
+		return nil
+	})
+	return p, err
 }
 
 func appendCandidates[K any](to []candidate[K], s sampled[K]) []candidate[K] {

@@ -64,36 +64,53 @@ func (s saving) run(ctx context.Context, c Committer) error {
 	if err != nil {
 		return err
 	}
-	if err := c.SetupJob(ctx, n); err != nil {
-		return fmt.Errorf("save %s: %w", s.String(), err)
+	if err := s.ask(c, "SetupJob", func() error { return c.SetupJob(ctx, n) }); err != nil {
+		return err
 	}
 	notes, err := everywhere(ctx, s.subject, s.action, func(t *task, part int) ([]byte, error) { return s.part(t, part, c) })
 	if err == nil {
-		if err = c.CommitJob(ctx, notes); err == nil {
+		if err = s.ask(c, "CommitJob", func() error { return c.CommitJob(ctx, notes) }); err == nil {
 			return nil
 		}
-		err = fmt.Errorf("save %s: %w", s.String(), err)
 	}
-	if failure := c.AbortJob(context.WithoutCancel(ctx)); failure != nil {
-		return errors.Join(err, fmt.Errorf("give up the save of %s: %w", s.String(), failure))
+	if failure := s.ask(c, "AbortJob", func() error { return c.AbortJob(context.WithoutCancel(ctx)) }); failure != nil {
+		return errors.Join(err, failure)
 	}
 	return err
+}
+
+// ask calls a method of the committer on the caller's side. It is the program's: a panic is an error like others.
+func (s saving) ask(c Committer, method string, f func() error) error {
+	if err := guarded(f); err != nil {
+		return fmt.Errorf("%s: %s of %s: %T.%s: %w", s.ctx.callSite(), s.action, s.String(), c, method, err)
+	}
+	return nil
 }
 
 // part writes and commits one partition.
 func (s saving) part(t *task, part int, c Committer) (note []byte, err error) {
 	at := place{node: s.base, part: part}
 	var w PartWriter
+	returned := false // neither a panic nor an end of the goroutine
 	defer func() {
 		if v := recover(); v != nil {
 			note, err = nil, at.panicked(-1, v)
 		}
-		if err != nil && w != nil {
+		if (err != nil || !returned) && w != nil {
 			// The cause goes back unchanged; what cannot be removed is for AbortJob.
-			_ = w.Abort(context.WithoutCancel(t.ctx))
+			_ = guarded(func() error { return w.Abort(context.WithoutCancel(t.ctx)) })
 		}
 	}()
-	if w, err = c.CreatePart(t.ctx, part, t.env.Attempt()); err != nil {
+	note, err = s.writePart(t, part, c, &w)
+	returned = true
+	return note, err
+}
+
+// writePart writes and commits one partition through a writer that the caller aborts if it fails.
+func (s saving) writePart(t *task, part int, c Committer, to *PartWriter) ([]byte, error) {
+	w, err := c.CreatePart(t.ctx, part, t.env.Attempt())
+	*to = w // to be aborted, also where it comes with an error
+	if err != nil {
 		return nil, err
 	}
 	if err = s.fill(t, part, w); err != nil {

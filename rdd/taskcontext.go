@@ -3,6 +3,7 @@ package rdd
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/leat-io/leat/lineage"
 )
@@ -142,17 +143,22 @@ func (t *task) end(err error) error {
 
 // hook calls one hook and keeps its error, if it is the first.
 func (t *task) hook(f func() error) {
-	var err error
-	func() {
-		defer func() {
-			if v := recover(); v != nil {
-				err = &PanicError{Value: fmt.Sprint(v)}
-			}
-		}()
-		err = f()
-	}()
+	err := errGoexit // if f ends the goroutine, which the hooks that follow need
+	var wg sync.WaitGroup
+	wg.Go(func() { err = guarded(f) })
+	wg.Wait()
 	if err != nil && t.hookErr == nil {
 		at := t.env.Attempt()
 		t.hookErr = fmt.Errorf("hook of the task on partition %d of stage %d: %w", at.Partition, at.Stage, err)
 	}
+}
+
+// guarded calls a function of the program and turns its panic into an error.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{Value: fmt.Sprint(v)}
+		}
+	}()
+	return f()
 }

@@ -1,9 +1,11 @@
 package scheduler
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"sync"
 
 	"github.com/leat-io/leat/lineage"
 )
@@ -128,3 +130,15 @@ func guard(f func() error) (err error) {
 	}()
 	return f()
 }
+
+// apart is guard for functions of the program that the loop calls: they have a goroutine of their own, so that one
+// which ends its goroutine, as a failing test assertion does, does not end the loop.
+func apart(f func() error) error {
+	err := errGoexit
+	var wg sync.WaitGroup
+	wg.Go(func() { err = guard(f) })
+	wg.Wait()
+	return err
+}
+
+var errGoexit = errors.New("the function ended its goroutine")

@@ -52,7 +52,22 @@ type executor struct {
 	free int // slots
 }
 
+// rackOf is rack for the loop's goroutine: a host whose rack it cannot say has none.
+func rackOf(rack func(host string) string) func(host string) string {
+	if rack == nil {
+		return nil
+	}
+	return func(host string) (name string) {
+		_ = apart(func() error {
+			name = rack(host)
+			return nil
+		})
+		return name
+	}
+}
+
 func newLoop(backend Backend, opts Options, registry *registry, deliveries []*delivery, after func(time.Duration, event)) *loop {
+	opts.Rack = rackOf(opts.Rack)
 	l := &loop{
 		backend: backend, opts: opts, deliveries: deliveries, after: after, now: time.Now,
 		exclusion: newExclusion(opts.Exclusion), timed: len(deliveries) > 0 || opts.Speculation.Enabled,

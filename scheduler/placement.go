@@ -70,13 +70,22 @@ func anyPlace(n lineage.Node, p lineage.Placed) (any bool, err error) {
 	if err != nil {
 		return false, nil // nobody can count its partitions: a task that needs it will say so
 	}
-	err = guard(func() error {
+	err = apart(func() error {
 		for part := 0; part < count && !any; part++ {
 			any = len(p.Preferred(part)) > 0
 		}
 		return nil
 	})
 	return any, err
+}
+
+// preferred returns the places of a partition, none if the node cannot say.
+func preferred(p lineage.Placed, part int) (names []string) {
+	_ = apart(func() error {
+		names = p.Preferred(part)
+		return nil
+	})
+	return names
 }
 
 // walkNarrow visits the nodes a task on node computes, except what is above those for which visit is false.
@@ -135,7 +144,7 @@ func (l *loop) above(node lineage.Node, part int, f features) (found []CachedBlo
 			continue
 		}
 		if at, ok := p.node.(lineage.Placed); ok && f.placed && places == nil {
-			for _, name := range at.Preferred(p.part) {
+			for _, name := range preferred(at, p.part) {
 				places = append(places, place{executor: ExecutorID(name), host: name})
 			}
 		}

@@ -9,7 +9,7 @@ func (l *loop) update(j *job, a *attempt, end *TaskEnd) {
 		return
 	}
 	for _, u := range end.Updates {
-		err := guard(func() error {
+		err := apart(func() error {
 			j.spec.Update(u)
 			return nil
 		})

@@ -1,8 +1,10 @@
 package executor
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 
 	"github.com/leat-io/leat/lineage"
 	"github.com/leat-io/leat/scheduler"
@@ -83,9 +85,19 @@ func (s *store) evictOne(st *stored) (freed int64, gone bool) {
 	return freed, gone
 }
 
-// write puts what is in memory on disk. The codec may call the program's methods, on the goroutine of
-// a task that has nothing to do with them: their panics end here.
+// write puts what is in memory on disk. The codec may call the program's methods, for a task that has nothing to
+// do with them: their panics end here, and one that ends its goroutine ends none but that of the writing.
 func (s *store) write(st *stored, held [][]Held) (f *file, err error) {
+	err = errGoexit
+	var wg sync.WaitGroup
+	wg.Go(func() { f, err = s.encode(st, held) })
+	wg.Wait()
+	return f, err
+}
+
+var errGoexit = errors.New("the encoder ended its goroutine")
+
+func (s *store) encode(st *stored, held [][]Held) (f *file, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &scheduler.PanicError{Value: fmt.Sprint(v), Stack: string(debug.Stack())}
