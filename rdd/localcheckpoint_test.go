@@ -1,10 +1,14 @@
 package rdd
 
 import (
+	"iter"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/leat-io/leat/lineage"
+	"github.com/leat-io/leat/scheduler"
+	"github.com/leat-io/leat/scheduler/local"
 )
 
 func TestLocalCheckpoint_L13(t *testing.T) {
@@ -129,4 +133,47 @@ func TestLocalCheckpointThatIsNotKeptCutsNothing(t *testing.T) {
 	if r.IsCheckpointed() || r.Deps()[0].Parent.ID() != src.Node().ID() {
 		t.Error("the lineage is cut")
 	}
+}
+
+// A job that runs while another one makes a local checkpoint finds the partitions where they are kept, though its
+// tasks were made before.
+func TestLocalCheckpointBesideARunningJob_L13(t *testing.T) {
+	s := scheduler.New(local.New(local.Options{Executors: 2, Slots: 1}), scheduler.Options{})
+	defer s.Close()
+	c := must(NewContext(s, Options{}))
+	r := Map(Parallelize(c, upTo(3), 1), func(x int) int { return 10 * x })
+	if err := r.LocalCheckpoint(); err != nil {
+		t.Fatal(err)
+	}
+	begun, release, busy, over := make(chan struct{}, 10), make(chan struct{}), make(chan struct{}, 1), make(chan struct{})
+	late := MapPartitions(r, func(in iter.Seq[int]) iter.Seq[int] {
+		return func(yield func(int) bool) {
+			begun <- struct{}{}
+			<-release
+			in(yield)
+		}
+	})
+	var running sync.WaitGroup
+	defer running.Wait()
+	running.Go(func() {
+		defer close(over)
+		rows, err := late.Collect(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		same(t, "rows", rows, []int{10, 20, 30})
+	})
+	<-begun
+	must(r.Count(t.Context())) // on the other executor
+	if !r.IsCheckpointed() {
+		t.Error("it is not checkpointed")
+	}
+	// That one is busy, so that what fails is tried again where nothing is kept.
+	running.Go(func() {
+		if _, err := Map(Parallelize(c, upTo(1), 1), func(x int) int { busy <- struct{}{}; <-over; return x }).Count(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	<-busy
+	close(release)
 }

@@ -142,6 +142,13 @@ func (l *loop) launch(set *taskSet, index int, ex *executor, level Locality, cop
 		set.inputs = l.inputs(st)
 		set.inputsEpoch = l.registry.epoch
 	}
+	if t.launches > 0 && l.registry.cached > 0 {
+		// What other jobs have kept since the set began may be all there is by now: a local checkpoint.
+		_ = guard(func() error {
+			t.cached, _ = l.above(st.final, st.partition(t.key), features{cached: true})
+			return nil
+		})
+	}
 	l.nextTask++
 	a := &attempt{set: set, index: index, level: level}
 	first := st.jobs[0]

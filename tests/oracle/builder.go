@@ -3,6 +3,9 @@ package oracle
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/leat-io/leat/dstream"
@@ -18,7 +21,15 @@ type builder struct {
 	faults *faults
 	graph  *dstream.Graph // for streams
 	errs   []error
+	// dir is where steps save what they read back, each in a folder of its own.
+	dir     string
+	folders *atomic.Int64
+	// broadcasts are those of steps.
+	broadcasts []*rdd.Broadcast[[]Row]
 }
+
+// folder returns the path of a folder that is not there yet.
+func (b *builder) folder() string { return filepath.Join(b.dir, fmt.Sprint("saved", b.folders.Add(1))) }
 
 // tick is called by the functions of the pipeline, so that executors can be lost in the middle of
 // one.
@@ -61,6 +72,8 @@ func (b *builder) source(c *rdd.Context, s Source, batch int) rows {
 	switch {
 	case !now.Present:
 		return nil
+	case s.Blocks && b.config.Local && len(now.Rows) <= 12:
+		return rdd.MakeRDD(c, placed(now.Rows))
 	case s.Blocks:
 		return rdd.FromBlocks(c, cut(now.Rows, b.config.Parts))
 	default:
@@ -68,13 +81,23 @@ func (b *builder) source(c *rdd.Context, s Source, batch int) rows {
 	}
 }
 
+// placed gives each row a partition that prefers an executor, some one that there is not.
+func placed(in []Row) []rdd.Located[Row] {
+	var all []rdd.Located[Row]
+	for i, r := range in {
+		all = append(all, rdd.Located[Row]{Row: r, Hosts: []string{fmt.Sprint("local-", i%4)}})
+	}
+	return all
+}
+
 // cut returns rows as blocks of unequal length, none without rows.
 func cut(in []Row, parts int) [][]Row {
 	var blocks [][]Row
+	unit := 1 + len(in)/500 // many rows still make few blocks
 	for n := 1; len(in) > 0; n = (n*2 + 1) % (4*parts + 1) {
-		n = min(n, len(in))
-		blocks = append(blocks, in[:n:n])
-		in = in[n:]
+		next := min(n*unit, len(in))
+		blocks = append(blocks, in[:next:next])
+		in = in[next:]
 	}
 	return blocks
 }

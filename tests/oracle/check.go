@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/leat-io/leat/rdd"
 	"github.com/leat-io/leat/scheduler"
 	"github.com/leat-io/leat/scheduler/local"
+	"github.com/leat-io/leat/scheduler/schedulertest"
 )
 
 // limit is how long a plan may run before it counts as hanging.
@@ -73,51 +76,72 @@ func check(ctx context.Context, p *Plan, want [][]Batch, config Config) (work Wo
 		return work, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	cluster := local.New(local.Options{Executors: config.Executors, Slots: config.Slots, Isolate: config.Isolate,
-		ErrorCodecs: []scheduler.ErrorCodec{scheduler.ErrorCodec(rdd.NewErrorCodec())}})
-	f := &faults{cluster: cluster}
-	if config.Kills > 0 {
-		f.kills = config.schedule()
+	own := filepath.Join(dir, "cluster")
+	if err := os.Mkdir(own, 0o700); err != nil {
+		return work, err
 	}
-	s := scheduler.New(cluster, scheduler.Options{MaxFailures: 8, MaxStageFailures: 100,
-		Listeners: []scheduler.Listener{f.listener()}})
+	cluster := local.New(local.Options{Executors: config.Executors, Slots: config.Slots, Isolate: config.Isolate, Memory: config.Memory,
+		Dir: own, ErrorCodecs: []scheduler.ErrorCodec{scheduler.ErrorCodec(rdd.NewErrorCodec())}})
+	f := newFaults(cluster, config)
+	backend := &schedulertest.KillSwitch{Backend: cluster, Decide: f.decide}
+	s := scheduler.New(backend, config.scheduler(f.listener()))
 	defer func() {
 		err = errors.Join(err, s.Close())
-		work = Work{Calls: f.calls.Load(), Tasks: f.tasks.Load(), Lost: f.lost.Load()}
+		work = Work{Calls: f.calls.Load(), Tasks: f.tasks.Load(), Lost: f.lost.Load(), Spoiled: f.spoiled.Load(),
+			Stalled: f.stalled.Load(), Hung: int64(backend.Seen(schedulertest.Hang)), Meddled: f.meddled.Load(),
+			Copies: f.copies.Load(), Spills: f.spills.Load(), Evictions: f.evictions.Load()}
+		if err == nil {
+			err = closed(cluster, own)
+		}
 	}()
-	opts := rdd.Options{DefaultParallelism: config.Parts, CheckpointDir: dir}
-	// State below another checkpoint would never be written without it, and what a loss makes again
-	// would go back to batches that have been forgotten.
-	opts.CheckpointAllMarked = p.Stream
-	if config.Unset {
-		opts.DefaultParallelism, opts.Cores = 0, config.Parts
-	}
-	c, err := rdd.NewContext(s, opts)
+	c, err := rdd.NewContext(s, config.options(p, filepath.Join(dir, "checkpoints")))
 	if err != nil {
 		return work, err
 	}
-	b := &builder{ctx: ctx, plan: p, config: config, c: c, faults: f}
+	b := &builder{ctx: ctx, plan: p, config: config, c: c, faults: f, dir: dir, folders: new(atomic.Int64)}
 	if p.Stream {
 		return work, b.checkStream(want)
 	}
 	return work, b.checkRDDs(want)
 }
 
-// Run checks a plan in all configs of its seed and returns the first failure.
-func Run(ctx context.Context, p *Plan) error {
+// closed reports what a cluster has left behind: memory that tasks reserved, files.
+func closed(cluster *local.Cluster, dir string) error {
+	if reserved, _ := cluster.Memory(); reserved != 0 {
+		return fmt.Errorf("tasks have %d bytes reserved after the end", reserved)
+	}
+	if files := cluster.Files(); len(files) > 0 {
+		return fmt.Errorf("files are left: %v", files)
+	}
+	left, err := os.ReadDir(dir)
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("folders are left: %v", left)
+	}
+	return err
+}
+
+// Run checks a plan in all configs of its seed and returns how much that was, and the first failure. A big plan
+// is run in two of them.
+func Run(ctx context.Context, p *Plan) (Work, error) {
 	want := Expect(p)
-	var work Work
-	for _, config := range Configs(p.Seed) {
-		config.Work = work
+	configs := Configs(p.Seed)
+	if p.Big {
+		at := p.Seed / 2 % 3 * 2
+		configs = configs[at : at+2]
+	}
+	var all, calm Work
+	for _, config := range configs {
+		config.Work = calm
 		done, err := Check(ctx, p, want, config)
 		if err != nil {
-			return &Failure{Plan: p, Config: config, Err: err}
+			return all, &Failure{Plan: p, Config: config, Err: err}
 		}
-		if config.Kills == 0 {
-			work = done
+		all = all.add(done)
+		if !config.harms() {
+			calm = done
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // A Failure is a plan whose run in a config differs from what the plain evaluator says.

@@ -1,24 +1,92 @@
 package oracle
 
 import (
+	"errors"
 	"fmt"
-	"slices"
+	"sync"
+	"time"
 
+	"github.com/leat-io/leat/lineage"
 	"github.com/leat-io/leat/rdd"
 )
 
-// checkRDDs compares the outputs of a plan over RDDs.
+// checkRDDs compares the outputs of a plan over RDDs, in a FAIR scheduler all at once, and that nothing is left
+// on the executors once the RDDs are forgotten.
 func (b *builder) checkRDDs(want [][]Batch) error {
 	steps, err := b.rdds()
 	if err != nil {
 		return err
 	}
-	for _, o := range b.plan.Outputs {
-		if err := b.checkRDD(b.plan.Steps[o], steps[o], want[o][1].Rows); err != nil {
-			return fmt.Errorf("output %d: %w", o, err)
+	var running sync.WaitGroup
+	errs := make([]error, len(b.plan.Outputs)+1)
+	for i, o := range b.plan.Outputs {
+		check := func(b *builder) {
+			if err := b.checkRDD(b.plan.Steps[o], steps[o], want[o][1].Rows); err != nil {
+				errs[i] = fmt.Errorf("output %d: %w", o, err)
+			}
+		}
+		if !b.config.Fair {
+			check(b)
+			continue
+		}
+		running.Go(func() { check(b.pooled(i)) })
+	}
+	if b.config.Fair {
+		running.Go(func() {
+			other := b.pooled(len(b.plan.Outputs))
+			o := b.plan.Outputs[0]
+			n, err := steps[o].Count(other.ctx)
+			if err == nil && n != int64(len(want[o][1].Rows)) {
+				err = fmt.Errorf("output %d: %d rows counted, want %d", o, n, len(want[o][1].Rows))
+			}
+			errs[len(b.plan.Outputs)] = err
+		})
+	}
+	running.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	b.destroy()
+	b.c.Forget(lineage.Scope{})
+	return b.empties(0)
+}
+
+// pooled is the builder with a pool for its jobs.
+func (b *builder) pooled(i int) *builder {
+	in := *b
+	in.ctx = rdd.WithPool(b.ctx, pools[i%len(pools)])
+	return &in
+}
+
+// patience is how long executors may take to forget: attempts that nobody needs any more may still run.
+const patience = 10 * time.Second
+
+// empties waits until the executors hold no map outputs, as many partitions as are allowed at most, and no memory
+// for tasks, and none for blocks where none are allowed.
+func (b *builder) empties(allowed int) error {
+	// What was dropped has passed the scheduler's loop once a later job has.
+	if _, err := rdd.Range(b.c, 0, 1, 1, 1).Count(b.ctx); err != nil {
+		return err
+	}
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	over := time.NewTimer(patience)
+	defer over.Stop()
+	for {
+		outputs, kept := b.faults.cluster.Blocks()
+		reserved, stored := b.faults.cluster.Memory()
+		if outputs == 0 && kept <= allowed && reserved == 0 && (stored == 0 || allowed > 0) {
+			return nil
+		}
+		select {
+		case <-look.C:
+		case <-over.C:
+			return fmt.Errorf("all is forgotten, but executors hold %d map outputs and %d partitions in %d bytes, %d partitions are allowed; tasks have %d bytes",
+				outputs, kept, stored, allowed, reserved)
+		case <-b.ctx.Done():
+			return b.ctx.Err()
 		}
 	}
-	return nil
 }
 
 func (b *builder) checkRDD(s Step, r rows, want []Row) error {
@@ -29,15 +97,27 @@ func (b *builder) checkRDD(s Step, r rows, want []Row) error {
 	if err := differ(got, want, s.ordered); err != nil {
 		return err
 	}
-	a := actions()[(b.plan.Seed+uint64(s.Arg))%uint64(len(actions()))]
-	have, should, err := a.check(b, r, got)
-	if err != nil {
-		return fmt.Errorf("%s: %w", a.name, err)
-	}
-	if err := differ(have, should, true); err != nil {
-		return fmt.Errorf("%s: %w", a.name, err)
+	for _, a := range chosenActions(b.plan, s, b.config) {
+		have, should, err := a.check(b, r, got)
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.name, err)
+		}
+		if err := differ(have, should, true); err != nil {
+			return fmt.Errorf("%s: %w", a.name, err)
+		}
 	}
 	return nil
+}
+
+// chosenActions are one or two actions for an output, others in other configs.
+func chosenActions(p *Plan, s Step, c Config) []action {
+	all := actions()
+	n := uint64(len(all))
+	at := p.Seed/2 + uint64(s.Arg) + uint64(5*c.Parts)
+	if p.Seed/2%2 == 0 {
+		return []action{all[at%n]}
+	}
+	return []action{all[at%n], all[(at+n/2)%n]}
 }
 
 // twice collects an RDD and compares with a second collection, which is computed again where nothing
@@ -58,92 +138,4 @@ func (b *builder) twice(r rows) ([]Row, error) {
 		return nil, fmt.Errorf("collected again: %w", err)
 	}
 	return first, nil
-}
-
-// An action is checked against the rows as collected: it returns its answer and the right one, as rows.
-type action struct {
-	name  string
-	check func(b *builder, r rows, all []Row) (have, want []Row, err error)
-}
-
-func sum(all []Row) int64 {
-	var n int64
-	for _, r := range all {
-		n += r.Value
-	}
-	return n
-}
-
-// addRow adds rows up: associative, commutative and with a neutral row.
-func addRow(a, b Row) Row { return Row{Key: max(a.Key, b.Key), Value: a.Value + b.Value} }
-
-func addAll(all []Row) []Row {
-	var x Row
-	for _, r := range all {
-		x = addRow(x, r)
-	}
-	return one(x)
-}
-
-func actions() []action {
-	return []action{{"count", func(b *builder, r rows, all []Row) ([]Row, []Row, error) {
-		n, err := r.Count(b.ctx)
-		return one(onlyValue(n)), one(onlyValue(int64(len(all)))), err
-	}}, {"reduce", func(b *builder, r rows, all []Row) ([]Row, []Row, error) {
-		if len(all) == 0 {
-			empty, err := r.IsEmpty(b.ctx)
-			return one(Row{Key: fmt.Sprint(empty)}), one(Row{Key: "true"}), err
-		}
-		x, err := r.Reduce(b.ctx, addRow)
-		return one(x), addAll(all), err
-	}}, {"fold", func(b *builder, r rows, all []Row) ([]Row, []Row, error) {
-		x, err := r.Fold(b.ctx, Row{}, addRow)
-		return one(x), addAll(all), err
-	}}, {"aggregate", func(b *builder, r rows, all []Row) ([]Row, []Row, error) {
-		n, err := rdd.Aggregate(b.ctx, r, 0, func(n int64, r Row) int64 { b.tick(); return n + r.Value }, combiner(0))
-		return one(onlyValue(n)), one(onlyValue(sum(all))), err
-	}}, {"treeAggregate", func(b *builder, r rows, all []Row) ([]Row, []Row, error) {
-		n, err := rdd.TreeAggregate(b.ctx, r, 0, func(n int64, r Row) int64 { b.tick(); return n + r.Value }, combiner(0), 3)
-		return one(onlyValue(n)), one(onlyValue(sum(all))), err
-	}}, {"take", func(b *builder, r rows, all []Row) ([]Row, []Row, error) {
-		n := int(b.plan.Seed % 20)
-		got, err := r.Take(b.ctx, n)
-		return got, all[:min(n, len(all))], err
-	}}, {"takeOrdered", func(b *builder, r rows, all []Row) ([]Row, []Row, error) {
-		got, err := rdd.TakeOrderedFunc(b.ctx, r, 7, compareRows)
-		return got, sorted(all)[:min(7, len(all))], err
-	}}, {"top", func(b *builder, r rows, all []Row) ([]Row, []Row, error) {
-		got, err := rdd.TopFunc(b.ctx, r, 7, compareRows)
-		down := sorted(all)
-		slices.Reverse(down)
-		return got, down[:min(7, len(all))], err
-	}}, {"countByValue", func(b *builder, r rows, all []Row) ([]Row, []Row, error) {
-		counts, err := rdd.CountByValue(b.ctx, r)
-		var got []Row
-		for _, c := range counts {
-			for range c.Value {
-				got = append(got, c.Key)
-			}
-		}
-		return sorted(got), sorted(all), err
-	}}, {"toLocalIterator", func(b *builder, r rows, all []Row) ([]Row, []Row, error) {
-		var got []Row
-		for x, err := range r.ToLocalIterator(b.ctx) {
-			if err != nil {
-				return nil, nil, err
-			}
-			got = append(got, x)
-		}
-		return got, all, nil
-	}}, {"lookup", func(b *builder, r rows, all []Row) ([]Row, []Row, error) {
-		values, err := rdd.Lookup(b.ctx, r, "b")
-		var got []Row
-		for _, v := range values {
-			got = append(got, Row{Key: "b", Value: v})
-		}
-		return got, without(all, func(r Row) bool { return r.Key != "b" }), err
-	}}, {"collectPartitions", func(b *builder, r rows, all []Row) ([]Row, []Row, error) {
-		parts, err := r.CollectPartitions(b.ctx)
-		return slices.Concat(parts...), all, err
-	}}}
 }

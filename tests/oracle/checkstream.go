@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/leat-io/leat/dstream"
-	"github.com/leat-io/leat/rdd"
 )
 
 // checkStream runs all batches of a plan over streams and compares every output of each. What a
@@ -121,16 +120,10 @@ func (b *builder) forget(batch int) {
 // of their last panes until the context ends.
 func (b *builder) nothingLeft() error {
 	b.graph.Forget(b.timeOf(1000 * (b.plan.Batches + 1)))
-	// What the graph dropped has passed the scheduler's loop once a later job has.
-	if _, err := rdd.Range(b.c, 0, 1, 1, 1).Count(b.ctx); err != nil {
-		return err
-	}
+	b.destroy()
 	allowed := 0
 	for _, s := range b.plan.Steps {
 		allowed += s.op.tables * s.Window * max(s.Parts, b.config.Parts)
 	}
-	if outputs, kept := b.faults.cluster.Blocks(); outputs > 0 || kept > allowed {
-		return fmt.Errorf("all batches are forgotten, but executors hold %d map outputs and %d partitions; %d are allowed", outputs, kept, allowed)
-	}
-	return nil
+	return b.empties(allowed)
 }

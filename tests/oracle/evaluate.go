@@ -17,17 +17,15 @@ func Expect(p *Plan) [][]Batch {
 func (e *evaluation) step(p *Plan, i, most int) bool {
 	s := p.Steps[i]
 	in := make([][]Batch, len(s.In))
-	product := 1
 	for n, from := range s.In {
-		if from < 0 {
-			in[n] = p.Sources[^from].Batches
-		} else {
-			in[n] = e.steps[from]
-		}
-		product *= 1 + largest(in[n])
+		in[n] = e.batches(p, from)
 	}
-	if most > 0 && product > 200*most {
-		return false // not even worth trying
+	if most > 0 && s.op.grows != nil {
+		for t := range in[0] {
+			if s.op.grows(at(in, t)...) > most {
+				return false // not even worth trying
+			}
+		}
 	}
 	var out []Batch
 	if s.op.history != nil {
@@ -42,14 +40,21 @@ func (e *evaluation) step(p *Plan, i, most int) bool {
 	return true
 }
 
+// batches returns those of an input, which may be a source.
+func (e *evaluation) batches(p *Plan, in int) []Batch {
+	if in < 0 {
+		return p.Sources[^in].Batches
+	}
+	return e.steps[in]
+}
+
 // batchwise applies an operation to each batch in which all inputs are present.
 func batchwise(s Step, in [][]Batch) []Batch {
 	out := make([]Batch, len(in[0]))
 	for t := range out {
-		now := make([][]Row, len(in))
+		now := at(in, t)
 		out[t].Present = true
 		for n := range in {
-			now[n] = in[n][t].Rows
 			out[t].Present = out[t].Present && in[n][t].Present
 		}
 		if out[t].Present {
@@ -65,4 +70,13 @@ func largest(batches []Batch) int {
 		n = max(n, len(b.Rows))
 	}
 	return n
+}
+
+// at returns the rows of a batch of each input.
+func at(in [][]Batch, t int) [][]Row {
+	now := make([][]Row, len(in))
+	for n := range in {
+		now[n] = in[n][t].Rows
+	}
+	return now
 }

@@ -47,6 +47,18 @@ func TestPlainEvaluator(t *testing.T) {
 		{"fullOuterJoin", Step{}, [][]Batch{batchesOf(a), batchesOf(b)}, [][]Row{{
 			{Key: "x", Value: 54}, {Key: "x", Value: 54}, {Key: "y", Value: 2*3 - 77*5 + 1}, {Key: "z", Value: -77*3 + 20*5 + 1}}}},
 		{"subtractByKey", Step{}, [][]Batch{batchesOf(a), batchesOf(b)}, [][]Row{{{Key: "y", Value: 2}}}},
+		{"index", Step{}, [][]Batch{batchesOf(b)}, [][]Row{{{Key: "x", Value: 310}, {Key: "z", Value: 621}}}},
+		{"sliding", Step{Arg: 1}, [][]Batch{batchesOf(a)}, [][]Row{{{Key: "x", Value: 5}, {Key: "y", Value: 4}}}},
+		{"zipPartitions", Step{}, [][]Batch{batchesOf(b)}, [][]Row{{
+			{Key: "x", Value: 10}, {Key: "x", Value: 20}, {Key: "z", Value: 20}, {Key: "z", Value: 40}}}},
+		{"unionAll", Step{Arg: 2}, [][]Batch{batchesOf(b[:1]), batchesOf(b[1:])}, [][]Row{{
+			{Key: "x", Value: 10}, {Key: "x", Value: 10}, {Key: "x", Value: 42}}}},
+		{"coGroup4", Step{}, [][]Batch{batchesOf(b[:1]), batchesOf(nil)}, [][]Row{{
+			{Key: "x", Value: 1 + mix(10) + 5*(1+mix(20))}}}},
+		{"intersection", Step{}, [][]Batch{batchesOf(a), batchesOf(a[:2])}, [][]Row{{{Key: "x", Value: 1}, {Key: "y", Value: 2}}}},
+		{"subtract", Step{}, [][]Batch{batchesOf(a), batchesOf(a[:1])}, [][]Row{{{Key: "y", Value: 2}}}},
+		{"joinLong", Step{}, [][]Batch{batchesOf(b)}, [][]Row{{{Key: "x", Value: 81}, {Key: "z", Value: 161}}}},
+		{"groupLong", Step{}, [][]Batch{batchesOf(b)}, [][]Row{{{Key: "x", Value: 1 + mix(10)}, {Key: "z", Value: 1 + mix(20)}}}},
 		{"window", Step{Window: 2, Slide: 2}, [][]Batch{batchesOf(a, b, b[:1], nil)}, [][]Row{nil,
 			{{Key: "x", Value: 1}, {Key: "x", Value: 1}, {Key: "x", Value: 10}, {Key: "y", Value: 2}, {Key: "z", Value: 20}},
 			nil, {{Key: "x", Value: 10}}}},
@@ -63,6 +75,9 @@ func TestPlainEvaluator(t *testing.T) {
 			{{Key: "x", Value: 10 + mix(10)}, {Key: "z", Value: 20 + mix(20)}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.step.op.family == batchOnly {
+				t.Fatal("not over streams")
+			}
 			p := &Plan{Stream: true, Batches: len(c.want), Steps: []Step{stepOf(t, c.name, c.step)}, Outputs: []int{0}}
 			for _, s := range c.sources {
 				p.Sources = append(p.Sources, Source{Batches: s})

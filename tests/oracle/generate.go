@@ -8,6 +8,9 @@ import (
 // tooMany is how many rows a step may have in one batch.
 const tooMany = 2500
 
+// tooManyOfBig is the same for a big plan.
+const tooManyOfBig = 100_000
+
 // Generate returns the plan of a seed: over RDDs for even seeds, over streams for odd ones.
 func Generate(seed uint64) *Plan {
 	return generate(seed, seed%2 == 1, func(operation) bool { return true })
@@ -31,6 +34,7 @@ func generate(seed uint64, stream bool, allow func(operation) bool) *Plan {
 		g.plan.Interval = []int64{500, 1000, 2000, 5000}[g.IntN(4)]
 		g.plan.Zero = []int64{0, 1_700_000_000_000, 123}[g.IntN(3)]
 	}
+	g.plan.Big = !stream && g.IntN(bigOnes) == 0
 	for range 1 + g.IntN(2) {
 		g.source()
 	}
@@ -55,6 +59,9 @@ func generate(seed uint64, stream bool, allow func(operation) bool) *Plan {
 	return g.plan
 }
 
+// bigOnes is how many plans over RDDs there are for a big one.
+const bigOnes = 50
+
 type generator struct {
 	*rand.Rand
 	plan *Plan
@@ -75,6 +82,10 @@ func (g *generator) source() {
 			continue
 		}
 		s.Batches[i].Present = true
+		if g.plan.Big {
+			s.Batches[i].Rows = g.manyRows()
+			continue
+		}
 		for range g.IntN(most + 1) {
 			s.Batches[i].Rows = append(s.Batches[i].Rows, g.row())
 		}
@@ -87,9 +98,28 @@ func (g *generator) row() Row {
 	return Row{Key: keys[min(g.IntN(len(keys)), g.IntN(len(keys)))], Value: g.Int64N(40) - 10}
 }
 
+// manyRows returns 20,000 to 60,000 rows, a few for each key, some keys long.
+func (g *generator) manyRows() []Row {
+	n := 20_000 + g.IntN(40_001)
+	keys := 2000 + g.IntN(20_000)
+	all := make([]Row, n)
+	for i := range all {
+		k := g.IntN(keys)
+		all[i] = Row{Key: fmt.Sprint("key ", k), Value: g.Int64N(100_000) - 1000}
+		if k%10 == 0 {
+			all[i].Key += " and what makes it too long to fit inline"
+		}
+	}
+	return all
+}
+
 // step adds a step that fits and does not grow too much.
 func (g *generator) step() {
 	p := g.plan
+	most := tooMany
+	if p.Big {
+		most = tooManyOfBig
+	}
 	for {
 		s := Step{op: g.ops[g.IntN(len(g.ops))], Arg: g.Int64N(60), Parts: []int{0, 0, 0, 1, 2, 3, 8}[g.IntN(7)]}
 		for range s.op.inputs {
@@ -98,11 +128,18 @@ func (g *generator) step() {
 		if s.op.spans {
 			s.Window, s.Slide = 1+g.IntN(5), 1+g.IntN(2)*g.IntN(4)
 		}
+		if s.op.wide {
+			rows := 0
+			for _, b := range g.eval.batches(p, s.In[0]) {
+				rows = max(rows, len(b.Rows))
+			}
+			s.settleWidth(rows, p.Stream)
+		}
 		if p.Stream && g.IntN(3) == 0 {
 			s.Every = 1 + g.IntN(4)
 		}
 		p.Steps = append(p.Steps, s)
-		if p.settleStep(len(p.Steps)-1) == nil && g.eval.step(p, len(p.Steps)-1, tooMany) {
+		if p.settleStep(len(p.Steps)-1) == nil && g.eval.step(p, len(p.Steps)-1, most) {
 			return
 		}
 		p.Steps = p.Steps[:len(p.Steps)-1]

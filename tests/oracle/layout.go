@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/leat-io/leat/dstream"
@@ -48,7 +49,8 @@ func layout() []operation {
 	}, {
 		name: "repartitionAndSort", eval: same,
 		batch: func(b *builder, s Step, in ...rows) (rows, error) {
-			return rdd.RepartitionAndSortWithinPartitions(in[0], rdd.Hash[string](s.parts())), nil
+			sorted := rdd.RepartitionAndSortWithinPartitions(in[0], rdd.Hash[string](s.parts()))
+			return rdd.MapPartitions(sorted, ascending, rdd.PreservePartitioning()), nil
 		},
 	}, {
 		name: "repartition", eval: same,
@@ -147,9 +149,29 @@ func (s Step) bounds() (lo, hi string) {
 	return string(rune('a' + from)), string(rune('a' + from + s.Arg%4))
 }
 
-func (s Step) level() rdd.StorageLevel {
-	if s.Arg%2 == 0 {
-		return rdd.MemoryOnly()
+// ascending passes rows whose keys ascend and changes those that come too late.
+func ascending(in iter.Seq[Row]) iter.Seq[Row] {
+	return func(yield func(Row) bool) {
+		last := ""
+		for r := range in {
+			if r.Key < last {
+				r.Key = "out of order"
+			} else {
+				last = r.Key
+			}
+			if !yield(r) {
+				return
+			}
+		}
 	}
-	return rdd.MemoryOnlySer()
+}
+
+// level is one of all storage levels.
+func (s Step) level() rdd.StorageLevel {
+	levels := []rdd.StorageLevel{rdd.MemoryOnly(), rdd.MemoryOnlySer(), rdd.MemoryAndDisk(), rdd.MemoryAndDiskSer(), rdd.DiskOnly()}
+	level := levels[s.Arg%5]
+	if s.Arg/5%3 == 0 {
+		return rdd.Replicated(level, 2)
+	}
+	return level
 }

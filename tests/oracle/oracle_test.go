@@ -14,8 +14,10 @@ var (
 
 func TestRandomPipelinesEqualThePlainEvaluator(t *testing.T) {
 	failures := 0
+	var all Work
 	for i := range uint64(*count) {
-		err := Run(t.Context(), Generate(*first+i))
+		done, err := Run(t.Context(), Generate(*first+i))
+		all = all.add(done)
 		if err == nil {
 			continue
 		}
@@ -23,6 +25,13 @@ func TestRandomPipelinesEqualThePlainEvaluator(t *testing.T) {
 		if failures++; failures == 3 {
 			t.Fatal("enough failures")
 		}
+	}
+	t.Logf("%+v", all)
+	if *count < 500 {
+		return // too few to say
+	}
+	if err := all.short(int64(*count) / 20); err != nil {
+		t.Errorf("the configs do not do what they are for: %v", err)
 	}
 }
 
@@ -49,6 +58,25 @@ func TestEveryOperationIsGenerated(t *testing.T) {
 	for _, o := range operations() {
 		if times[o.name] < 3 {
 			t.Errorf("%s is in %d of %d pipelines", o.name, times[o.name], *count)
+		}
+	}
+}
+
+func TestEveryActionIsChosen(t *testing.T) {
+	chosen := map[string]bool{}
+	for seed := range uint64(500) {
+		p := Generate(1 + seed)
+		for _, o := range p.Outputs {
+			for _, c := range Configs(p.Seed) {
+				for _, a := range chosenActions(p, p.Steps[o], c) {
+					chosen[a.name] = true
+				}
+			}
+		}
+	}
+	for _, a := range actions() {
+		if !chosen[a.name] {
+			t.Errorf("%s is never chosen", a.name)
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 type Plan struct {
 	Seed   uint64
 	Stream bool
+	// Big is set for a plan over RDDs with tens of thousands of rows.
+	Big bool
 	// Batches is how many batches there are; a pipeline over RDDs has one.
 	Batches int
 	// Interval is the batch interval in milliseconds, Zero the time before the first batch.
@@ -72,6 +74,9 @@ func (p *Plan) settleStep(i int) error {
 		if of.ranged {
 			ranges++
 		}
+	}
+	if s.op.wantsOrder && !s.ordered || s.op.wantsOrder && ranges > 1 {
+		return errPlan
 	}
 	transformed := p.Stream && s.op.stream == nil
 	if s.absent && (s.op.needsAll || transformed) {

@@ -40,13 +40,11 @@ func shrinkOnce(ctx context.Context, f *Failure, deadline time.Time) *Failure {
 func retry(ctx context.Context, p *Plan, config Config, deadline time.Time) *Failure {
 	want := Expect(p)
 	tries := 1
-	if config.Kills > 0 || config.Executors*config.Slots > 1 {
+	if config.harms() || config.Executors*config.Slots > 1 {
 		tries = 4
 	}
-	if config.Kills > 0 {
-		calm := config
-		calm.Kills = 0
-		if work, err := Check(ctx, p, want, calm); err == nil {
+	if config.harms() {
+		if work, err := Check(ctx, p, want, config.calm()); err == nil {
 			config.Work = work
 		}
 	}
@@ -71,9 +69,21 @@ func simpler(c Config) []Config {
 			all = append(all, next)
 		}
 	}
-	with(func(c *Config) { c.Kills = 0 })
-	with(func(c *Config) { c.Kills = min(c.Kills, 1) })
-	with(func(c *Config) { c.Executors, c.Slots = 1, 1 })
+	with(func(c *Config) { *c = c.calm() })
+	for _, n := range []func(c *Config) *int{
+		func(c *Config) *int { return &c.Kills }, func(c *Config) *int { return &c.Spoils }, func(c *Config) *int { return &c.Meddles },
+		func(c *Config) *int { return &c.Stalls }, func(c *Config) *int { return &c.Hangs },
+	} {
+		with(func(c *Config) { *n(c) = 0 })
+		with(func(c *Config) { *n(c) = min(*n(c), 1) })
+	}
+	with(func(c *Config) { c.Memory = 0 })
+	with(func(c *Config) { c.Fair, c.Local, c.Exclude = false, false, false })
+	with(func(c *Config) {
+		if !c.speculates() {
+			c.Executors, c.Slots, c.Exclude = 1, 1, false
+		}
+	})
 	with(func(c *Config) { c.Isolate = false })
 	with(func(c *Config) { c.Lag = 0 })
 	with(func(c *Config) { c.Again = false })

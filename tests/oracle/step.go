@@ -31,6 +31,12 @@ type operation struct {
 	history func(s Step, in []Batch, slide int) []Batch
 	// spans is set where Step.Window and Step.Slide matter.
 	spans bool
+	// wantsOrder is set where the result depends on the order of the input, which must be fixed.
+	wantsOrder bool
+	// wide is set where Step.Width matters.
+	wide bool
+	// grows, where the result may be far longer than the inputs, is how long.
+	grows func(in ...[]Row) int
 	// needsAll is set where an absent parent fails a batch; fills where the result is never absent.
 	needsAll, fills bool
 	// tables is how many tables a window may keep for each of its batches, whatever the batch.
@@ -58,6 +64,7 @@ type Step struct {
 	Arg           int64 // chooses among functions
 	Parts         int   // partitions asked for; 0 leaves it to the defaults
 	Window, Slide int   // in slides of the input
+	Width         int   // bytes of a long string
 	Every         int   // checkpoint interval in slides; 0 leaves it to the default
 
 	// Derived by settle.
@@ -84,6 +91,9 @@ func (s Step) String() string {
 	if s.op.spans {
 		fmt.Fprintf(&b, " window=%d slide=%d", s.Window, s.Slide)
 	}
+	if s.op.wide {
+		fmt.Fprintf(&b, " width=%d", s.Width)
+	}
 	if s.Every != 0 {
 		fmt.Fprintf(&b, " every=%d", s.Every)
 	}
@@ -100,7 +110,8 @@ func inputName(in int) string {
 // operations are all there are.
 func operations() []operation {
 	var all []operation
-	for _, group := range [][]operation{elementwise(), byKey(), twoInputs(), layout(), windows(), states()} {
+	for _, group := range [][]operation{elementwise(), byKey(), twoInputs(), layout(), windows(), states(),
+		numbering(), shared(), gathered(), saved(), wide()} {
 		all = append(all, group...)
 	}
 	return all

@@ -8,28 +8,39 @@ import (
 // A joined row is a key with the value of each side, missing where a side has none.
 type joinedRow = rdd.Pair[string, rdd.Joined[rdd.Option[int64], rdd.Option[int64]]]
 
-// nested joins by looking at every pair of rows. Left and right keep the rows that match nothing.
+// nested joins by looking at every pair of rows of a key. Left and right keep the rows that match nothing.
 func nested(a, b []Row, left, right bool) []Row {
 	var out []Row
+	_, there := group(b)
 	for _, x := range a {
-		matched := false
-		for _, y := range b {
-			if x.Key == y.Key {
-				matched = true
-				out = append(out, Row{Key: x.Key, Value: both(x.Value, y.Value)})
-			}
+		for _, v := range there[x.Key] {
+			out = append(out, Row{Key: x.Key, Value: both(x.Value, v)})
 		}
-		if !matched && left {
+		if len(there[x.Key]) == 0 && left {
 			out = append(out, Row{Key: x.Key, Value: both(x.Value, missing)})
 		}
 	}
+	_, there = group(a)
 	for _, y := range b {
-		if right && !hasKey(a, y.Key) {
+		if right && len(there[y.Key]) == 0 {
 			out = append(out, Row{Key: y.Key, Value: both(missing, y.Value)})
 		}
 	}
 	return out
 }
+
+// matches is how many rows a join has at most, of an RDD with itself where there is one.
+func matches(in ...[]Row) int {
+	_, a := group(in[0])
+	_, b := group(in[len(in)-1])
+	n := len(in[0]) + len(in[len(in)-1])
+	for k, values := range a {
+		n += len(values) * len(b[k])
+	}
+	return n
+}
+
+func crossing(in ...[]Row) int { return len(in[0]) * len(in[1]) }
 
 func hasKey(in []Row, key string) bool {
 	for _, r := range in {
@@ -40,13 +51,13 @@ func hasKey(in []Row, key string) bool {
 	return false
 }
 
-func hasRow(in []Row, row Row) bool {
+// set returns which rows there are.
+func set(in []Row) map[Row]bool {
+	there := make(map[Row]bool, len(in))
 	for _, r := range in {
-		if r == row {
-			return true
-		}
+		there[r] = true
 	}
-	return false
+	return there
 }
 
 func without(in []Row, drop func(Row) bool) []Row {
@@ -66,7 +77,7 @@ func twoInputs() []operation {
 		batch:  func(b *builder, s Step, in ...rows) (rows, error) { return in[0].Union(in[1]), nil },
 		stream: func(b *builder, s Step, in ...stream) stream { return in[0].Union(in[1]) },
 	}, {
-		name: "join",
+		name: "join", grows: matches,
 		eval: func(s Step, in ...[]Row) []Row { return nested(in[0], in[1], false, false) },
 		batch: func(b *builder, s Step, in ...rows) (rows, error) {
 			return rdd.MapValues(rdd.Join(in[0], in[1], s.options()...), b.inner()), nil
@@ -75,7 +86,7 @@ func twoInputs() []operation {
 			return dstream.MapValues(dstream.Join(in[0], in[1], s.options()...), b.inner())
 		},
 	}, {
-		name: "leftOuterJoin",
+		name: "leftOuterJoin", grows: matches,
 		eval: func(s Step, in ...[]Row) []Row { return nested(in[0], in[1], true, false) },
 		batch: func(b *builder, s Step, in ...rows) (rows, error) {
 			return rdd.MapValues(rdd.LeftOuterJoin(in[0], in[1], s.options()...), leftSide), nil
@@ -84,7 +95,7 @@ func twoInputs() []operation {
 			return dstream.MapValues(dstream.LeftOuterJoin(in[0], in[1], s.options()...), leftSide)
 		},
 	}, {
-		name: "rightOuterJoin",
+		name: "rightOuterJoin", grows: matches,
 		eval: func(s Step, in ...[]Row) []Row { return nested(in[0], in[1], false, true) },
 		batch: func(b *builder, s Step, in ...rows) (rows, error) {
 			return rdd.MapValues(rdd.RightOuterJoin(in[0], in[1], s.options()...), rightSide), nil
@@ -93,7 +104,7 @@ func twoInputs() []operation {
 			return dstream.MapValues(dstream.RightOuterJoin(in[0], in[1], s.options()...), rightSide)
 		},
 	}, {
-		name: "fullOuterJoin",
+		name: "fullOuterJoin", grows: matches,
 		eval: func(s Step, in ...[]Row) []Row { return nested(in[0], in[1], true, true) },
 		batch: func(b *builder, s Step, in ...rows) (rows, error) {
 			return rdd.Map(rdd.FullOuterJoin(in[0], in[1], s.options()...), bothSides), nil
@@ -122,7 +133,8 @@ func twoInputs() []operation {
 	}, {
 		name: "subtract",
 		eval: func(s Step, in ...[]Row) []Row {
-			return without(in[0], func(r Row) bool { return hasRow(in[1], r) })
+			there := set(in[1])
+			return without(in[0], func(r Row) bool { return there[r] })
 		},
 		batch: func(b *builder, s Step, in ...rows) (rows, error) {
 			return rdd.Subtract(in[0], in[1], s.options()...), nil
@@ -130,7 +142,8 @@ func twoInputs() []operation {
 	}, {
 		name: "subtractByKey",
 		eval: func(s Step, in ...[]Row) []Row {
-			return without(in[0], func(r Row) bool { return hasKey(in[1], r.Key) })
+			_, there := group(in[1])
+			return without(in[0], func(r Row) bool { return len(there[r.Key]) > 0 })
 		},
 		batch: func(b *builder, s Step, in ...rows) (rows, error) {
 			return rdd.SubtractByKey(in[0], in[1], s.options()...), nil
@@ -138,13 +151,14 @@ func twoInputs() []operation {
 	}, {
 		name: "intersection",
 		eval: func(s Step, in ...[]Row) []Row {
-			return without(unique(in[0]), func(r Row) bool { return !hasRow(in[1], r) })
+			there := set(in[1])
+			return without(unique(in[0]), func(r Row) bool { return !there[r] })
 		},
 		batch: func(b *builder, s Step, in ...rows) (rows, error) {
 			return rdd.Intersection(in[0], in[1], s.options()...), nil
 		},
 	}, {
-		name: "cartesian",
+		name: "cartesian", grows: crossing,
 		eval: func(s Step, in ...[]Row) []Row {
 			var out []Row
 			for _, x := range in[0] {
