@@ -23,9 +23,11 @@ import (
 var ways = map[string]func(){
 	"panic": func() { panic("boom") },
 	"nil":   func() { panic(nil) },
-	"map":   func() { var m map[string]int; m["a"]++ },
+	"map":   func() { count(nil, "a") },
 	"exit":  runtime.Goexit,
 }
+
+func count(m map[string]int, key string) { m[key]++ }
 
 // spoiled is a record whose methods do not come back. read and write may be nil.
 type spoiled struct{ N int }
