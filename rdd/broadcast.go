@@ -52,18 +52,10 @@ func NewBroadcast[T any](c *Context, value T) (*Broadcast[T], error) {
 	}}
 	if !c.opts.KeepUnreachable {
 		// The argument must not lead back to b, or b would be reachable for ever.
-		runtime.AddCleanup(b, func(d *droppedBroadcast) { d.drop() }, &droppedBroadcast{c.shared, b.spec.ID})
+		runtime.AddCleanup(b, func(left remains) { left.home.unreachable.add(left.drop) },
+			remains{home: c.shared, drop: lineage.Drop{Broadcasts: []lineage.BroadcastID{b.spec.ID}}})
 	}
 	return b, nil
-}
-
-type droppedBroadcast struct {
-	home *shared
-	id   lineage.BroadcastID
-}
-
-func (d *droppedBroadcast) drop() {
-	d.home.runner.Drop(lineage.Drop{Broadcasts: []lineage.BroadcastID{d.id}})
 }
 
 // Value returns the value. In a task, whose context ctx must be, it is the one that all tasks of the executor
@@ -130,7 +122,7 @@ func (b *Broadcast[T]) Unpersist() {
 	b.mu.Lock()
 	b.own = nil
 	b.mu.Unlock()
-	(&droppedBroadcast{b.home, b.spec.ID}).drop()
+	b.home.runner.Drop(lineage.Drop{Broadcasts: []lineage.BroadcastID{b.spec.ID}})
 }
 
 // Destroy drops the value everywhere. Whoever asks for it afterwards, tasks too, gets ErrDestroyed.

@@ -3,6 +3,7 @@ package rdd
 import (
 	"os"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"github.com/leat-io/leat/lineage"
@@ -47,9 +48,8 @@ func (b *base) touch() {
 }
 
 // watch has what executors hold of the node dropped once neither handles nor nodes nor jobs lead to it: kept
-// partitions and the outputs of the shuffles it reads. Nodes of a batch go with their scope. The runtime calls
-// the clean-up from a goroutine of its own, some time after a collection found the node; running jobs
-// hold their nodes, so nothing that is in use goes.
+// partitions and the outputs of the shuffles it reads. Nodes of a batch go with their scope. It happens at the first
+// action after a collection has found the node; running jobs hold their nodes, so nothing that is in use goes.
 func (b *base) watch() {
 	if b.home.opts.KeepUnreachable || b.id.Scope != (lineage.Scope{}) || !b.cleaning.touched.Load() {
 		return
@@ -58,7 +58,39 @@ func (b *base) watch() {
 	if b.level.Load() == nil && len(left.drop.Shuffles) == 0 || b.cleaning.watched.Swap(true) {
 		return
 	}
-	runtime.AddCleanup(b, func(left remains) { left.home.runner.Drop(left.drop) }, left)
+	runtime.AddCleanup(b, func(left remains) { left.home.unreachable.add(left.drop) }, left)
+}
+
+// unreachable is what nobody can reach any more and has not been dropped yet. The runtime tells of it from a
+// goroutine of its own, which must not wait for anything and, where a test has put the program into a bubble of
+// time, is outside of it: it only takes a note here.
+type unreachable struct {
+	mu   sync.Mutex
+	left lineage.Drop
+}
+
+func (u *unreachable) add(d lineage.Drop) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.left.Nodes = append(u.left.Nodes, d.Nodes...)
+	u.left.Shuffles = append(u.left.Shuffles, d.Shuffles...)
+	u.left.Broadcasts = append(u.left.Broadcasts, d.Broadcasts...)
+}
+
+func (u *unreachable) take() lineage.Drop {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	d := u.left
+	u.left = lineage.Drop{}
+	return d
+}
+
+// Sweep makes executors drop what RDDs and broadcasts have left behind that no handle leads to any more. Every action
+// does so before it runs its job; a program that runs none for a long time may call it after a collection.
+func (c *Context) Sweep() {
+	if d := c.unreachable.take(); !d.Empty() {
+		c.runner.Drop(d)
+	}
 }
 
 // shuffles are the ids of the shuffles that the node reads.

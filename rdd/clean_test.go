@@ -6,18 +6,32 @@ import (
 	"os"
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/leat-io/leat/lineage"
+	"github.com/leat-io/leat/scheduler"
+	"github.com/leat-io/leat/scheduler/local"
 )
 
 // watched is a runner that tells what is dropped.
 type watched struct {
 	Runner
 	drops chan lineage.Drop
+	sweep *func() // the context's
 }
 
-func newWatched(r Runner) watched { return watched{r, make(chan lineage.Drop, 64)} }
+func newWatched(r Runner) watched {
+	idle := func() {}
+	return watched{r, make(chan lineage.Drop, 64), &idle}
+}
+
+// context returns a context whose actions run on w.
+func (w watched) context(t *testing.T, opts Options) *Context {
+	c := newTestContext(t, w, opts)
+	*w.sweep = c.Sweep
+	return c
+}
 
 func (w watched) Drop(d lineage.Drop) {
 	w.Runner.Drop(d)
@@ -40,6 +54,7 @@ func collectGarbage(t *testing.T, what string, ok func() bool) {
 func (w watched) dropped(t *testing.T, what string) (d lineage.Drop) {
 	t.Helper()
 	collectGarbage(t, what, func() bool {
+		(*w.sweep)()
 		select {
 		case d = <-w.drops:
 			return true
@@ -71,6 +86,7 @@ func (w watched) quiet(t *testing.T, what string) {
 			return false
 		}
 	})
+	(*w.sweep)()
 	select {
 	case d := <-w.drops:
 		t.Errorf("%s: %+v is dropped", what, d)
@@ -82,7 +98,7 @@ func TestUnreachableRDDsAreCleaned_L14(t *testing.T) {
 	for _, r := range runners() {
 		t.Run(r.name, func(t *testing.T) {
 			w := newWatched(r.open(t))
-			c := newTestContext(t, w, Options{})
+			c := w.context(t, Options{})
 			t.Run("persisted", func(t *testing.T) {
 				var id lineage.NodeID
 				func() {
@@ -165,7 +181,7 @@ func TestUnreachableAccumulatorsAreUnregistered_L14_A3(t *testing.T) {
 
 func TestKeepUnreachableCleansNothing(t *testing.T) {
 	w := newWatched(newInlineRunner(false))
-	c := newTestContext(t, w, Options{KeepUnreachable: true})
+	c := w.context(t, Options{KeepUnreachable: true})
 	func() {
 		must(Parallelize(c, upTo(4), 2).Cache().Repartition(2).Count(t.Context()))
 		must(NewBroadcast(c, 1))
@@ -215,6 +231,21 @@ func TestAWrittenCheckpointDropsTheShufflesAbove(t *testing.T) {
 		written(t, r)
 		if have, _ := c.runner.(Inspector).Written(lineage.ShuffleID{Node: r.Node().ID()}); have != 0 {
 			t.Errorf("%d outputs are there", have)
+		}
+	})
+}
+
+// The runtime's goroutine only takes a note: in a bubble of time, as tests of programs have, it could not do more.
+func TestCleaningInABubble_L14(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := scheduler.New(local.New(local.Options{Slots: 1}), scheduler.Options{})
+		defer s.Close()
+		c := newTestContext(t, s, Options{})
+		for i := range 50 {
+			must(Parallelize(c, upTo(4), 2).Repartition(3).Cache().Count(t.Context()))
+			if i%10 == 0 {
+				runtime.GC()
+			}
 		}
 	})
 }

@@ -78,6 +78,8 @@ type shared struct {
 	marked  atomic.Int64 // RDDs marked for a checkpoint and not written yet
 	values  values       // broadcasts and accumulators
 
+	unreachable unreachable
+
 	declared atomic.Bool // whether an RDD is declared to be less than determinate
 }
 
@@ -145,6 +147,7 @@ func (c *Context) run(ctx context.Context, job lineage.Job) error {
 		job.Site = c.callSite()
 	}
 	job.Update = c.update
+	c.Sweep()
 	fresh := touch(job.Final)
 	if err := c.runner.Run(ctx, job); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 // What stands above a dealing shuffle is found like what stands above any other dependency.
 func TestNodesAboveARepartitionAreFound(t *testing.T) {
 	w := newWatched(newInlineRunner(false))
-	c := newTestContext(t, w, Options{CheckpointDir: t.TempDir()})
+	c := w.context(t, Options{CheckpointDir: t.TempDir()})
 	r := Parallelize(c, upTo(4), 2).Cache()
 	if err := r.Checkpoint(); err != nil {
 		t.Fatal(err)

@@ -76,7 +76,7 @@ var notOperators = []string{
 	// rdd
 	"RDD.Context", "RDD.In", "RDD.Node", "RDD.Err", "RDD.String", "RDD.Level", "RDD.ID", "RDD.Op", "RDD.Site", "RDD.Deps",
 	"RDD.NumPartitions", "RDD.Partitioner", "RDD.IsCheckpointed", "RDD.RemoveCheckpoint", "Rows.Each", "StorageLevel.String",
-	"Context.In", "Context.Forget", "Context.Options", "Context.Parallelism", "Context.Stop", "Options.Validate",
+	"Context.In", "Context.Forget", "Context.Sweep", "Context.Options", "Context.Parallelism", "Context.Stop", "Options.Validate",
 	"CSVOptions.Validate", "CSVSaveOptions.Validate",
 	"NewErrorCodec", "CallSite", "RDD.Determinism", "RDD.Marks", "Accumulator.Name", "Accumulator.Add", "Accumulator.Local",
 	"Accumulator.Value", "Accumulator.Reset", "Local.Add", "Local.Value", "Tally.Average", "Future.Wait", "Future.Cancel", "Future.Done",
