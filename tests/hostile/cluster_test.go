@@ -129,6 +129,7 @@ func (r *rig) released(t *testing.T) {
 func (r *rig) emptied(t *testing.T) {
 	t.Helper()
 	settles(t, func() string {
+		r.Sweep() // no action follows that would do so
 		outputs, kept := r.cluster.Blocks()
 		reserved, stored := r.cluster.Memory()
 		files := r.cluster.Files()
