@@ -192,6 +192,7 @@ func (f *folder[T, K, C]) merged(t *task, s *lineage.Shuffle, part int, out sink
 	blocks := 0
 	err := t.env.Fetch(t.ctx, s, part, func(_ int, b lineage.Block) error {
 		block := b.(*keyed.Block[K, C])
+		t.env.Metrics().FetchedRows += int64(block.Rows())
 		if blocks++; blocks == 1 && block.Distinct {
 			first = block
 			return nil

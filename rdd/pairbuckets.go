@@ -49,6 +49,7 @@ func (b *pairBuckets[K, C]) addTable(table *keyed.Table[K, C]) error {
 		}
 		for i, block := range blocks {
 			if block != nil {
+				b.t.env.Metrics().ShuffleRows += int64(block.Rows())
 				if err := b.out.Put(i, block); err != nil {
 					return err
 				}
@@ -134,6 +135,7 @@ func (b *pairBuckets[K, C]) put(to int) error {
 	b.blocks[to] = nil
 	b.n -= len(block.Keys)
 	block.Keys = compact(block.Keys)
+	b.t.env.Metrics().ShuffleRows += int64(block.Rows())
 	return b.out.Put(to, block)
 }
 

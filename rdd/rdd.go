@@ -194,7 +194,19 @@ func (n *node[T]) push(t *task, part int, out sink[T]) error {
 	}
 	return t.env.Persisted(t.ctx, n.id, part, lineage.Persistence{Level: *level, Codec: n.kept},
 		func(put func(lineage.Block) error) error { return n.blocks(t, part, put) },
-		func(b lineage.Block) error { return pushRows(t, b.(*rowBlock[T]).rows, n.clone, out) })
+		func(b lineage.Block) error {
+			rows := b.(*rowBlock[T]).rows
+			t.env.Metrics().InputRows += int64(len(rows))
+			return pushRows(t, rows, n.clone, out)
+		})
+}
+
+// tallied adds up the records that go to out.
+func tallied[T any](sum *int64, out sink[T]) sink[T] {
+	return func(chunk []T) error {
+		*sum += int64(len(chunk))
+		return out(chunk)
+	}
 }
 
 // blockRows is about how many rows a block of a kept partition holds. A partition of fewer is one block; a larger

@@ -14,6 +14,7 @@ func (n *node[T]) read(t *task, part int, out sink[T]) error {
 		}
 		chunk := rows[:min(len(rows), chunkSize)]
 		rows = rows[len(chunk):]
+		t.env.Metrics().InputRows += int64(len(chunk))
 		if err := out(chunk[:len(chunk):len(chunk)]); err != nil {
 			return err
 		}

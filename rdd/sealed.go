@@ -19,10 +19,14 @@ type sealed[T any] struct {
 // computed calls the node's compute, or reads the checkpoint that has taken its place.
 func (n *node[T]) computed(t *task, part int, out sink[T]) error {
 	n.seal()
-	if f := n.sealed.f.Load(); f != nil {
-		return (*f)(t, part, out)
+	f := n.sealed.f.Load()
+	if f == nil {
+		return n.pushCheckpoint(t, *n.checkpoint.reader.Load(), part, tallied(&t.env.Metrics().InputRows, out))
 	}
-	return n.pushCheckpoint(t, *n.checkpoint.reader.Load(), part, out)
+	if len(n.Deps()) == 0 { // a source
+		out = tallied(&t.env.Metrics().InputRows, out)
+	}
+	return (*f)(t, part, out)
 }
 
 func (n *node[T]) seal() {

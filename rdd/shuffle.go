@@ -66,6 +66,7 @@ func (b *rowBuckets[T]) add(at *place, chunk []T, place placing[T]) error {
 func (b *rowBuckets[T]) put() error {
 	for i, rows := range b.dealing.take() {
 		if len(rows) > 0 {
+			b.budget.t.env.Metrics().ShuffleRows += int64(len(rows))
 			if err := b.out.Put(i, &rowBlock[T]{rows: rows}); err != nil {
 				return err
 			}
@@ -78,7 +79,9 @@ func (b *rowBuckets[T]) put() error {
 // fetchRows pushes bucket part of a row shuffle into out, in the order of the map partitions.
 func fetchRows[T any](t *task, s *lineage.Shuffle, part int, clone func(T) T, out sink[T]) error {
 	return t.env.Fetch(t.ctx, s, part, func(_ int, b lineage.Block) error {
-		return pushRows(t, b.(*rowBlock[T]).rows, clone, out)
+		rows := b.(*rowBlock[T]).rows
+		t.env.Metrics().FetchedRows += int64(len(rows))
+		return pushRows(t, rows, clone, out)
 	})
 }
 

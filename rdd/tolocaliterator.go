@@ -21,18 +21,7 @@ func (r *RDD[T]) ToLocalIterator(ctx context.Context) iter.Seq2[T, error] {
 			return
 		}
 		for part := range n {
-			var rows []T
-			err := runRows(ctx, r.subject(), "toLocalIterator", []int{part}, func(t *task, part int) (*rowBlock[T], error) {
-				b := &rowBlock[T]{}
-				err := r.push(t, part, func(chunk []T) error {
-					b.add(chunk)
-					return nil
-				})
-				return b, err
-			}, func(_ int, result []T) error {
-				rows = result
-				return nil
-			})
+			rows, err := collectPart(ctx, r, part)
 			if err != nil {
 				yield(zero, err)
 				return

@@ -213,7 +213,8 @@ func TestNoTestSleepsOrSkips(t *testing.T) {
 			return err
 		}
 		for _, bad := range []string{"time.Sleep(", ".Skip(", ".SkipNow(", ".Skipf("} {
-			if strings.Contains(string(text), bad) && !strings.Contains(string(text), "synctest.") {
+			fake := bad == "time.Sleep(" && strings.Contains(string(text), "synctest.") // time stands still there
+			if strings.Contains(string(text), bad) && !fake {
 				t.Errorf("%s: %s", path, bad)
 			}
 		}

@@ -39,7 +39,7 @@ func TestPool(t *testing.T) {
 			"begin": func(t *rapid.T) { tasks = append(tasks, new(share)) },
 			"reserve": func(t *rapid.T) {
 				if len(tasks) == 0 {
-					t.Skip()
+					return
 				}
 				s, n := rapid.SampledFrom(tasks).Draw(t, "task"), rapid.Int64Range(0, total+1).Draw(t, "n")
 				before := stored
@@ -55,7 +55,7 @@ func TestPool(t *testing.T) {
 			},
 			"release": func(t *rapid.T) {
 				if len(tasks) == 0 {
-					t.Skip()
+					return
 				}
 				s, n := rapid.SampledFrom(tasks).Draw(t, "task"), rapid.Int64Range(-1, total).Draw(t, "n")
 				p.release(s, n)
@@ -63,7 +63,7 @@ func TestPool(t *testing.T) {
 			},
 			"end": func(t *rapid.T) {
 				if len(tasks) == 0 {
-					t.Skip()
+					return
 				}
 				i := rapid.IntRange(0, len(tasks)-1).Draw(t, "task")
 				p.leave(tasks[i])
