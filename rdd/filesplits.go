@@ -22,6 +22,18 @@ type split struct {
 	from, to int64
 }
 
+// size is how many bytes of its file a split has, 0 where that cannot be told.
+func (s split) size() int64 {
+	if s.to >= 0 {
+		return s.to - s.from
+	}
+	n, err := fileSize(s.path)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 func textSplits(path string, minPartitions int) ([]split, error) {
 	files, err := textPaths(path)
 	if err != nil {

@@ -1,6 +1,7 @@
 package rdd
 
 import (
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 
@@ -27,5 +28,24 @@ func TestTasksCountTheirRows_E4(t *testing.T) {
 		if in.Load() != 4000 || fetched.Load() != 1040 || shuffled.Load() != 1040 {
 			t.Errorf("isolate %t: %d rows read, %d fetched, %d shuffled", isolate, in.Load(), fetched.Load(), shuffled.Load())
 		}
+	}
+}
+
+func TestTasksCountWhatTheyReadAndWrite_E4(t *testing.T) {
+	var read, written, rows atomic.Int64
+	r := newLocalRunner(t, 1, false, scheduler.Listener{TaskEnded: func(e scheduler.TaskEnded) {
+		read.Add(e.Metrics.InputBytes)
+		written.Add(e.Metrics.OutputBytes)
+		rows.Add(e.Metrics.OutputRows)
+	}})
+	c := newTestContext(t, r, Options{})
+	dir := filepath.Join(t.TempDir(), "out")
+	must(0, Parallelize(c, []string{"a", "bc", "def"}, 2).SaveAsTextFile(t.Context(), dir))
+	must(TextFile(c, dir, 2).Count(t.Context()))
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if read.Load() != 9 || written.Load() != 9 || rows.Load() != 3 {
+		t.Errorf("%d bytes read, %d written, %d rows written; want 9, 9 and 3", read.Load(), written.Load(), rows.Load())
 	}
 }

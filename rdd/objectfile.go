@@ -30,7 +30,7 @@ func (r *RDD[T]) SaveAsObjectFile(ctx context.Context, dir string, opts ...SaveO
 		}
 		buf := make([]T, 0, objectRows)
 		encode := func(dst []byte, from, to int) ([]byte, error) { return rows.Append(dst, buf[from:to]) }
-		err = r.push(t, part, func(chunk []T) error {
+		err = r.push(t, part, tallied(&t.env.Metrics().OutputRows, func(chunk []T) error {
 			for len(chunk) > 0 {
 				n := min(len(chunk), objectRows-len(buf))
 				buf, chunk = append(buf, chunk[:n]...), chunk[n:]
@@ -42,7 +42,7 @@ func (r *RDD[T]) SaveAsObjectFile(ctx context.Context, dir string, opts ...SaveO
 				}
 			}
 			return nil
-		})
+		}))
 		if err != nil {
 			return err
 		}

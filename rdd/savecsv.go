@@ -52,7 +52,7 @@ func SaveAsCSV(ctx context.Context, r *RDD[[]string], dir string, o CSVSaveOptio
 			}
 		}
 		at := place{node: &r.base, part: part}
-		err := r.push(t, part, func(chunk [][]string) error {
+		err := r.push(t, part, tallied(&t.env.Metrics().OutputRows, func(chunk [][]string) error {
 			for i, record := range chunk {
 				if len(record) == 0 {
 					return at.failed(i, errNoFields)
@@ -63,7 +63,7 @@ func SaveAsCSV(ctx context.Context, r *RDD[[]string], dir string, o CSVSaveOptio
 			}
 			at.seen += int64(len(chunk))
 			return lines.flush()
-		})
+		}))
 		if err != nil {
 			return err
 		}

@@ -19,12 +19,12 @@ func (r *RDD[T]) SaveAsJSON(ctx context.Context, dir string, opts ...SaveOption)
 		lines := json.NewEncoder(w)
 		lines.SetEscapeHTML(false)
 		at := place{node: &r.base, part: part}
-		return r.push(t, part, func(chunk []T) error {
+		return r.push(t, part, tallied(&t.env.Metrics().OutputRows, func(chunk []T) error {
 			// A pointer: an interface of the record itself would copy it to the heap.
 			err := encodeJSON(lines, &at, len(chunk), func(i int) any { return &chunk[i] })
 			at.seen += int64(len(chunk))
 			return err
-		})
+		}))
 	}).toFiles(ctx, dir, ".json")
 }
 

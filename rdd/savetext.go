@@ -18,7 +18,7 @@ import (
 func (r *RDD[T]) SaveAsTextFile(ctx context.Context, dir string, opts ...SaveOption) error {
 	write := textWriter[T]()
 	return newSaving(r.subject(), "saveAsTextFile", opts, func(t *task, part int, w *bufio.Writer) error {
-		return r.push(t, part, func(chunk []T) error {
+		return r.push(t, part, tallied(&t.env.Metrics().OutputRows, func(chunk []T) error {
 			for _, x := range chunk {
 				write(w, x)
 				if err := w.WriteByte('\n'); err != nil {
@@ -26,7 +26,7 @@ func (r *RDD[T]) SaveAsTextFile(ctx context.Context, dir string, opts ...SaveOpt
 				}
 			}
 			return nil
-		})
+		}))
 	}).toFiles(ctx, dir, "")
 }
 

@@ -25,7 +25,15 @@ func (r *RDD[T]) SaveWith(ctx context.Context, c Committer, write func(w io.Writ
 	}
 	return newSaving(r.subject(), "saveWith", nil, func(t *task, part int, w *bufio.Writer) error {
 		rows, inErr := r.seq(t, part)
-		err := write(w, rows)
+		written := &t.env.Metrics().OutputRows
+		err := write(w, func(yield func(T) bool) {
+			for x := range rows {
+				*written++
+				if !yield(x) {
+					return
+				}
+			}
+		})
 		if *inErr != nil {
 			return *inErr // the cause of what write made of it
 		}

@@ -127,7 +127,7 @@ func (s saving) writePart(t *task, part int, c Committer, to *PartWriter) ([]byt
 
 // fill writes the records of a partition.
 func (s saving) fill(t *task, part int, w io.Writer) error {
-	packed, err := s.opts.compression.writer(w)
+	packed, err := s.opts.compression.writer(tallyWriter{w, &t.env.Metrics().OutputBytes})
 	if err != nil {
 		return err
 	}
@@ -139,4 +139,16 @@ func (s saving) fill(t *task, part int, w io.Writer) error {
 		return err
 	}
 	return packed.Close()
+}
+
+// tallyWriter adds up the bytes that are written.
+type tallyWriter struct {
+	io.Writer
+	sum *int64
+}
+
+func (w tallyWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	*w.sum += int64(n)
+	return n, err
 }

@@ -59,7 +59,11 @@ func fileSource[T any](c *Context, op string, err error, list func() ([]split, e
 		if err != nil {
 			return err
 		}
-		return read(t, &place{node: self, part: part}, s[part], out)
+		if err := read(t, &place{node: self, part: part}, s[part], out); err != nil {
+			return err
+		}
+		t.env.Metrics().InputBytes += s[part].size()
+		return nil
 	}
 	return r
 }

@@ -63,7 +63,7 @@ type KillSwitch struct {
 	late    map[scheduler.TaskID]*scheduler.TaskEnd   // kept back
 	lateIDs []scheduler.TaskID                        // in order of report
 	seen    [Twice + 1]int
-	changed chan struct{} // closed and replaced at every change
+	changed changes
 }
 
 var _ Cluster = (*KillSwitch)(nil)
@@ -209,22 +209,7 @@ func (k *KillSwitch) ReleaseAll() int {
 // Wait returns when ok says so, or with ctx's error. ok is asked now and whenever an attempt was launched, a
 // report came or an attempt was released.
 func (k *KillSwitch) Wait(ctx context.Context, ok func() bool) error {
-	for {
-		k.mu.Lock()
-		if k.changed == nil {
-			k.changed = make(chan struct{})
-		}
-		changed := k.changed
-		k.mu.Unlock()
-		if ok() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+	return k.changed.wait(ctx, &k.mu, ok)
 }
 
 // take takes an attempt out of those that hang or are held.
@@ -243,10 +228,7 @@ func (k *KillSwitch) change(f func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	f()
-	if k.changed != nil {
-		close(k.changed)
-		k.changed = nil
-	}
+	k.changed.tell()
 }
 
 // later does something on a goroutine that Run waits for: a backend may not report from within a call.

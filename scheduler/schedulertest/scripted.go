@@ -18,7 +18,7 @@ type Scripted struct {
 	launched []*scheduler.Task
 	canceled []scheduler.TaskID
 	dropped  []lineage.Drop
-	changed  chan struct{} // closed and replaced at every change
+	changed  changes
 }
 
 var _ scheduler.Backend = (*Scripted)(nil)
@@ -55,10 +55,7 @@ func (s *Scripted) change(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f()
-	if s.changed != nil {
-		close(s.changed)
-		s.changed = nil
-	}
+	s.changed.tell()
 }
 
 func (s *Scripted) report(f func(scheduler.Sink)) {
@@ -142,20 +139,5 @@ func (s *Scripted) Dropped() []lineage.Drop {
 // Wait returns when ok says so about the backend, or with ctx's error. ok is asked now and after
 // every launch, cancellation and drop.
 func (s *Scripted) Wait(ctx context.Context, ok func() bool) error {
-	for {
-		s.mu.Lock()
-		if s.changed == nil {
-			s.changed = make(chan struct{})
-		}
-		changed := s.changed
-		s.mu.Unlock()
-		if ok() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+	return s.changed.wait(ctx, &s.mu, ok)
 }
