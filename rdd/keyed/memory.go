@@ -1,7 +1,6 @@
 package keyed
 
 import (
-	"math/bits"
 	"unsafe"
 )
 
@@ -11,9 +10,9 @@ import (
 // Cost: constant.
 func (t *Table[K, V]) Memory(more int) int64 {
 	slots, n := len(t.slots), t.Len()
-	if n+more > slots/4 {
+	if n+more > roomOf(slots) {
 		// A table that is full doubles.
-		slots = max(slots, 1<<max(bits.Len(uint(4*max(n+more, 2*n, 8)-1)), 4))
+		slots = max(slots, slotsFor(max(n+more, 2*n, 8)))
 	}
 	var entry uintptr
 	switch t.hasher.kind {
@@ -24,7 +23,7 @@ func (t *Table[K, V]) Memory(more int) int64 {
 	default:
 		entry = unsafe.Sizeof(wholeEntry[K, V]{})
 	}
-	return int64(slots)*4 + int64(slots/4)*int64(entry) + int64(cap(t.arena))
+	return int64(slots)*4 + int64(roomOf(slots))*int64(entry) + int64(cap(t.arena))
 }
 
 // FindHash is Find for a key whose hash is known.

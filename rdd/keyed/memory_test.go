@@ -17,7 +17,7 @@ func TestMemoryCoversWhatGrowingTakes(t *testing.T) {
 			t.Fatalf("%s: %d bytes foreseen, %d estimated, %d held", what, before, after, held)
 		}
 	}
-	for i := range 5000 {
+	for i := range 40_000 {
 		s, n, x := strings.Memory(1), ints.Memory(1), boxed.Memory(1)
 		strings.Upsert(fmt.Sprint("a key of more than fifteen bytes ", i))
 		ints.Upsert(i)

@@ -8,15 +8,15 @@ func (t *Table[K, V]) resize(n int) {
 	if n > maxEntries {
 		panic("keyed: more than 2^30 keys in one table")
 	}
-	log := max(bits.Len(uint(4*n-1)), 4)
-	t.slots = make([]uint32, 1<<log)
+	t.slots = make([]uint32, slotsFor(n))
+	log := bits.Len(uint(len(t.slots))) - 1
 	t.shift = uint(64 - log)
 	// Entry numbers stay well below the number of slots, so the bits from log on are free for tags.
 	t.high = ^uint32(0) << log
 	if t.crowded {
 		t.shift, t.high = 63, 0
 	}
-	switch room := len(t.slots) / 4; t.hasher.kind {
+	switch room := roomOf(len(t.slots)); t.hasher.kind {
 	case keysString:
 		t.words = append(make([]wordEntry[V], 0, room), t.words...)
 		for i := range t.words {
@@ -35,6 +35,27 @@ func (t *Table[K, V]) resize(n int) {
 	}
 }
 
+// sparseSlots is up to how many slots three in four stay free, so that nearly every key is found where its hash points. More
+// slots than that are not in the nearest cache, where fewer lines are worth more than fewer steps: half of them stay free.
+const sparseSlots = 1 << 15
+
+// roomOf returns how many entries so many slots are for.
+func roomOf(slots int) int {
+	if slots > sparseSlots {
+		return slots / 2
+	}
+	return slots / 4
+}
+
+// slotsFor returns how many slots n entries take, a power of two.
+func slotsFor(n int) int {
+	slots := max(1<<bits.Len(uint(2*n-1)), 16)
+	if roomOf(slots) < n {
+		slots *= 2
+	}
+	return slots
+}
+
 // point makes the first free slot for a spread hash point at entry i.
 func (t *Table[K, V]) point(spread uint64, i int) {
 	mask := uint64(len(t.slots) - 1)
@@ -48,7 +69,7 @@ func (t *Table[K, V]) point(spread uint64, i int) {
 // claim takes a slot for the next entry, whose spread hash is given, and returns the entry's number.
 func (t *Table[K, V]) claim(spread uint64) int {
 	n := t.Len()
-	if n >= len(t.slots)/4 {
+	if n >= roomOf(len(t.slots)) {
 		t.resize(max(2*n, 8))
 	}
 	t.point(spread, n)

@@ -7,7 +7,7 @@ import "unsafe"
 // Entries are dense and hold key and value side by side; an open-addressing array of 32-bit slots, each an entry number and,
 // in the bits which that leaves, a piece of the hash, finds them:
 //
-//	slots    [tag|3] [     ] [tag|1] [     ] [tag|2] ...      at most a quarter full, linear probing
+//	slots    [tag|3] [     ] [tag|1] [     ] [tag|2] ...      a quarter full at most, large ones a half; linear probing
 //	entries  0: key value    1: key value    2: key value     insertion order
 //
 // Strings of at most 15 bytes are two words in the entry, longer ones lie in an arena; integers are one word; other keys are
@@ -57,7 +57,7 @@ type wholeEntry[K, V any] struct {
 // longString marks the second word of a string that lies in the arena.
 const longString = 0xff << 56
 
-// maxEntries is well within what entry numbers of 32 bits at quarter load leave room for, also where int has 32 bits.
+// maxEntries is well within what slots of 32 bits leave room for beside a tag.
 const maxEntries = 1 << 30
 
 // New returns an empty table with room for capacity keys; 0 is fine when the number is not known.
