@@ -42,8 +42,14 @@ func takeOrdered[T any](ctx context.Context, r *RDD[T], name string, n int, comp
 	err = runRows(ctx, r.subject(), name, allParts(parts), func(t *task, part int) (*rowBlock[T], error) {
 		at := place{node: &r.base, part: part}
 		var rows []T
-		err := r.push(t, part, func(chunk []T) error {
-			rows = append(rows, chunk...)
+		bounded := false // there are n rows, and what does not come before the last of them is not wanted
+		err := r.push(t, part, func(chunk []T) (err error) {
+			if !bounded {
+				rows = append(rows, chunk...)
+			} else if rows, err = appendBefore(&at, rows, chunk, rows[n-1], compare); err != nil {
+				return err
+			}
+			at.seen += int64(len(chunk))
 			// As much again as is kept may come in before it is sorted out, so that each record
 			// takes part in few sorts.
 			if len(rows)-n < max(n, chunkSize) {
@@ -52,7 +58,7 @@ func takeOrdered[T any](ctx context.Context, r *RDD[T], name string, n int, comp
 			if err := sortRows(&at, rows, compare); err != nil {
 				return err
 			}
-			rows = rows[:n]
+			rows, bounded = rows[:n], true
 			return nil
 		})
 		if err == nil {
@@ -72,4 +78,20 @@ func takeOrdered[T any](ctx context.Context, r *RDD[T], name string, n int, comp
 	}
 	err = sortRows(&place{node: &r.base, part: -1}, all, compare)
 	return all[:min(n, len(all))], err
+}
+
+// appendBefore appends the rows of chunk that come before bound.
+func appendBefore[T any](at *place, rows, chunk []T, bound T, compare func(a, b T) int) (out []T, err error) {
+	i := 0
+	defer func() {
+		if v := recover(); v != nil {
+			err = at.panicked(i, v)
+		}
+	}()
+	for i = range chunk {
+		if compare(chunk[i], bound) < 0 {
+			rows = append(rows, chunk[i])
+		}
+	}
+	return rows, nil
 }

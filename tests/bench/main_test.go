@@ -43,6 +43,7 @@ func TestRun(t *testing.T) {
 		"W1": {
 			"wordcount, flatMap map reduceByKey", "wordcount, flatMapAppend Counts", "wordcount, flatMapAppend Counts",
 			"grep, filter count", "grep, filter count", "grep, filter count", "grep, filter count",
+			"windowed count of it all, W=30, inverse", "windowed count of it all, W=30, inverse",
 			"windowed count, top 100, inverse", "windowed count, top 100, no inverse",
 		},
 		"W2": {
@@ -109,6 +110,12 @@ func newRows() map[string][]string {
 		want["overhead"] = append(want["overhead"], fmt.Sprintf("job of %d stage and 1 task in each", stages))
 		for _, tasks := range []int{4, 16, 64, 256, 1024} {
 			want["overhead"] = append(want["overhead"], fmt.Sprintf("each task more, stages=%d/tasks=%d", stages, tasks))
+		}
+	}
+	for _, keys := range gridKeys {
+		for _, kind := range []string{"sum, inverse", "max, no inverse"} {
+			name := fmt.Sprintf("%s, K=%d, W=60, slide ", kind, keys)
+			want["W2grid"] = append(want["W2grid"], name+"1", name+"1, worst slide", name+"10", name+"60")
 		}
 	}
 	for _, n := range []int{4, 16, 64, 256} {
@@ -399,12 +406,12 @@ func TestWrongAnswers(t *testing.T) {
 		}
 	})
 	t.Run("window", func(t *testing.T) {
-		in, err := newWindowInput(workload.XS, 1)
+		in, err := newWindowInput(workload.XS, 1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, kind := range []windowKind{withInverse, withoutInverse, recomputed, recomputedReduced} {
-			w, err := newWindowed(kind, in, 3, 1, t.TempDir())
+			w, err := newWindowed(kind, in, 3, 1, 1, t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -62,7 +62,12 @@ func measureText(ctx context.Context, s *suite) error {
 			return err
 		}
 	}
-	if s.wants("windowed count") {
+	if s.wants("windowed count of it all") {
+		if err := measureWindowedText(ctx, s, r); err != nil {
+			return err
+		}
+	}
+	if s.wants("windowed count, top") {
 		return measureWordWindows(ctx, s, r)
 	}
 	return nil

@@ -29,8 +29,8 @@ type table64 []int64
 // absent is less than any value of the workload and than any sum of them.
 const absent = -1
 
-func newWindowInput(size workload.Size, blocks int) (windowInput, error) {
-	source, err := workload.NewPairs(workload.DefaultSeed, workload.PairsOptions{})
+func newWindowInput(size workload.Size, blocks, keys int) (windowInput, error) {
+	source, err := workload.NewPairs(workload.DefaultSeed, workload.PairsOptions{Keys: keys})
 	if err != nil {
 		return windowInput{}, err
 	}
@@ -117,6 +117,7 @@ type windowed struct {
 	*pump
 	name   string
 	length int // batches of the window
+	slide  int // batches of a slide
 	got    windowSum
 	verify func(got windowSum, last int) error
 }
@@ -124,7 +125,7 @@ type windowed struct {
 // windowKind is a way to keep a window.
 type windowKind struct {
 	name    string
-	declare func(pairs *dstream.DStream[sumPair], window time.Duration) *dstream.DStream[sumPair]
+	declare func(pairs *dstream.DStream[sumPair], window, slide time.Duration) *dstream.DStream[sumPair]
 	tables  func(in windowInput) []table64
 	combine func(a, b int64) int64
 }
@@ -134,30 +135,30 @@ func topsOf(in windowInput) []table64 { return in.tops }
 
 // The ways.
 var (
-	batchOnly = windowKind{"reduceByKey", func(p *dstream.DStream[sumPair], _ time.Duration) *dstream.DStream[sumPair] {
+	batchOnly = windowKind{"reduceByKey", func(p *dstream.DStream[sumPair], _, _ time.Duration) *dstream.DStream[sumPair] {
 		return dstream.ReduceByKey(p, add)
 	}, sumsOf, add}
-	withInverse = windowKind{"sum, inverse", func(p *dstream.DStream[sumPair], w time.Duration) *dstream.DStream[sumPair] {
-		return dstream.ReduceByKeyAndWindow(p, add, less, w, 0, dstream.KeepWindowed(func(sumPair) bool { return true }))
+	withInverse = windowKind{"sum, inverse", func(p *dstream.DStream[sumPair], w, slide time.Duration) *dstream.DStream[sumPair] {
+		return dstream.ReduceByKeyAndWindow(p, add, less, w, slide, dstream.KeepWindowed(func(sumPair) bool { return true }))
 	}, sumsOf, add}
-	withoutInverse = windowKind{"max, no inverse", func(p *dstream.DStream[sumPair], w time.Duration) *dstream.DStream[sumPair] {
-		return dstream.ReduceByKeyAndWindow(p, larger, nil, w, 0)
+	withoutInverse = windowKind{"max, no inverse", func(p *dstream.DStream[sumPair], w, slide time.Duration) *dstream.DStream[sumPair] {
+		return dstream.ReduceByKeyAndWindow(p, larger, nil, w, slide)
 	}, topsOf, larger}
-	recomputed = windowKind{"sum, recomputed from pairs", func(p *dstream.DStream[sumPair], w time.Duration) *dstream.DStream[sumPair] {
-		return dstream.ReduceByKey(dstream.Window(p, w, 0), add)
+	recomputed = windowKind{"sum, recomputed from pairs", func(p *dstream.DStream[sumPair], w, slide time.Duration) *dstream.DStream[sumPair] {
+		return dstream.ReduceByKey(dstream.Window(p, w, slide), add)
 	}, sumsOf, add}
-	recomputedReduced = windowKind{"sum, recomputed from reduced batches", func(p *dstream.DStream[sumPair], w time.Duration) *dstream.DStream[sumPair] {
-		return dstream.ReduceByKey(dstream.Window(dstream.ReduceByKey(p, add), w, 0), add)
+	recomputedReduced = windowKind{"sum, recomputed from reduced batches", func(p *dstream.DStream[sumPair], w, slide time.Duration) *dstream.DStream[sumPair] {
+		return dstream.ReduceByKey(dstream.Window(dstream.ReduceByKey(p, add), w, slide), add)
 	}, sumsOf, add}
 )
 
 // newWindowed returns a stream that keeps a window of length batches in the way of kind.
-func newWindowed(kind windowKind, in windowInput, length, cores int, dir string) (*windowed, error) {
-	w := &windowed{name: kind.name, length: length}
+func newWindowed(kind windowKind, in windowInput, length, slide, cores int, dir string) (*windowed, error) {
+	w := &windowed{name: kind.name, length: length, slide: slide}
 	var err error
 	w.pump, err = newPump(cores, dir, func(g *dstream.Graph) {
 		pairs := dstream.NewInput(g, "feed", "Pairs", dstream.Input[sumPair](in.feed))
-		window := kind.declare(pairs, time.Duration(length)*batchInterval)
+		window := kind.declare(pairs, time.Duration(length)*batchInterval, time.Duration(slide)*batchInterval)
 		dstream.ForeachRDD(window, func(ctx context.Context, r *rdd.RDD[sumPair], _ dstream.Time) (err error) {
 			w.got, err = rdd.Aggregate(ctx, r, windowSum{}, windowSum.with, windowSum.and)
 			return err
@@ -182,9 +183,10 @@ func (w *windowed) warm(ctx context.Context, n int) error {
 	return w.check()
 }
 
-func (w *windowed) check() error { return w.verify(w.got, w.last()) }
+// check checks the window of the last slide.
+func (w *windowed) check() error { return w.verify(w.got, (w.last()+1)/w.slide*w.slide-1) }
 
-// subject measures slides: a pass is one batch.
-func (w *windowed) subject(cores, slides int) subject {
-	return subject{name: w.name, procs: cores, work: w.batch, check: w.check, passes: slides}
+// subject measures batches: a pass is one.
+func (w *windowed) subject(cores, batches int) subject {
+	return subject{name: w.name, procs: cores, work: w.batch, check: w.check, passes: batches}
 }

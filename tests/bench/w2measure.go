@@ -35,7 +35,7 @@ func (s *suite) windowPlan() windowPlan {
 // is how the cost grows with the window, and that is the same on any number of them.
 func measureWindows(ctx context.Context, s *suite) error {
 	cores := s.cores[0]
-	in, err := newWindowInput(s.size, cores)
+	in, err := newWindowInput(s.size, cores, 0)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func checkWindowAnswer(ctx context.Context, s *suite, in windowInput, cores int)
 	}
 	want := workload.PairsWindowWant()
 	for _, kind := range []windowKind{withInverse, withoutInverse, recomputed, recomputedReduced} {
-		w, err := newWindowed(kind, in, want.Last-want.First+1, cores, s.dir)
+		w, err := newWindowed(kind, in, want.Last-want.First+1, 1, cores, s.dir)
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func measureGrowth(ctx context.Context, s *suite, r row, in windowInput, kind wi
 		kind   windowKind
 		length int
 	}{{kind, plan.long}, {kind, shortWindow}, {batchOnly, 1}} {
-		w, err := newWindowed(v.kind, in, v.length, cores, s.dir)
+		w, err := newWindowed(v.kind, in, v.length, 1, cores, s.dir)
 		if err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func measureRecompute(ctx context.Context, s *suite, r row, in windowInput, plan
 	}{{withInverse, 60}, {withoutInverse, 60}, {recomputed, 3}, {recomputedReduced, 10}}
 	var subjects []subject
 	for _, v := range variants {
-		w, err := newWindowed(v.kind, in, mediumWindow, cores, s.dir)
+		w, err := newWindowed(v.kind, in, mediumWindow, 1, cores, s.dir)
 		if err != nil {
 			return err
 		}
