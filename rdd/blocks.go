@@ -12,3 +12,14 @@ func FromBlocks[T any](c *Context, blocks [][]T) *RDD[T] {
 	r.held = func(part int) []T { return blocks[part] }
 	return r
 }
+
+// FromBlocksAt is FromBlocks with the names of the hosts or executors where each block is at hand, best first. at is
+// called often, also for the same partition and from any goroutine, and must not block; what it returns must not change.
+//
+// Shape: as FromBlocks; partition i prefers at(i).
+// Cost: as FromBlocks.
+func FromBlocksAt[T any](c *Context, blocks [][]T, at func(part int) []string) *RDD[T] {
+	r := FromBlocks(c, blocks)
+	r.near = at
+	return r
+}

@@ -16,9 +16,9 @@ func (c *countBlocks) Put(_ context.Context, block receivers.Block[int64]) error
 }
 
 func BenchmarkStore(b *testing.B) {
-	b.Run("generator", func(b *testing.B) {
+	store := func(b *testing.B, rate int64) {
 		var blocks countBlocks
-		gen, err := receivers.NewGenerator(0, &blocks, receivers.GeneratorOptions{MaxBlockRecords: 1 << 24})
+		gen, err := receivers.NewGenerator(0, &blocks, receivers.GeneratorOptions{MaxBlockRecords: 1 << 24, MaxRate: rate})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -36,7 +36,10 @@ func BenchmarkStore(b *testing.B) {
 		if err := gen.Stop(context.WithoutCancel(ctx)); err != nil || blocks.records == 0 {
 			b.Errorf("Stop = %v, %d records", err, blocks.records)
 		}
-	})
+	}
+	b.Run("generator", func(b *testing.B) { store(b, 0) })
+	// The rate is out of reach, so this is what looking at it costs.
+	b.Run("generator with a rate", func(b *testing.B) { store(b, 1_000_000_000) })
 	b.Run("plain append", func(b *testing.B) {
 		var buffer []int64
 		b.ReportAllocs()

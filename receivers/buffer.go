@@ -48,14 +48,9 @@ func (g *Generator[T]) lock(ctx context.Context, n int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if g.limit.rate.Load() > 0 {
-		if g.State() != Active {
-			return g.notActive() // a stopped generator must not make the caller wait for a token first
-		}
-		for range n {
-			if err := g.limit.wait(ctx); err != nil {
-				return err
-			}
+	if g.limit.limited() {
+		if err := g.limit.wait(ctx, n, g.active); err != nil {
+			return err
 		}
 	}
 	g.mu.Lock()
@@ -71,6 +66,14 @@ func (g *Generator[T]) lock(ctx context.Context, n int) error {
 	}
 	if g.state != Active {
 		g.mu.Unlock()
+		return g.notActive()
+	}
+	return nil
+}
+
+// active returns nil if records are taken: nobody is to wait for the rate of a generator that has stopped.
+func (g *Generator[T]) active() error {
+	if g.State() != Active {
 		return g.notActive()
 	}
 	return nil

@@ -35,6 +35,10 @@
 // (BlockQueue + 3) x MaxBlockRecords records are held: the queue, the block being put, the block waiting for the
 // queue and the block being filled.
 //
+// Rate: a limit in records per second holds for the records stored one by one, of each block generator of a receiver:
+// MaxRate, before that InitialRate, and what SetRate says. At most the records of 100 ms come at once. Blocks
+// stored whole are not limited. Package receivers/rate computes rates.
+//
 // Stopping: the receiver is told, then awaited, then what it stored is flushed, then Run returns. The flush does not
 // wait for the block interval to end. Ids keep growing, so a block cut early never shares one with a later block.
 //
@@ -48,7 +52,7 @@
 //
 // Streams, batches, the allocation of blocks to batches, the placement of receivers and the log of received blocks:
 // streamingcontext has them. Inputs that are read batch by batch, such as files, need no receiver; receivers/file only
-// selects them.
+// selects them. A receiver that must know which block a record is in makes a generator of its own, by [GeneratorSink].
 //
 // Sources: Zaharia et al., "Discretized Streams: Fault-Tolerant Streaming Computation at Scale", SOSP 2013, section
 // "System Architecture"; Spark Streaming Programming Guide, "Spark Streaming Custom Receivers".

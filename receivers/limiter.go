@@ -47,12 +47,18 @@ func (l *limiter) update(rate int64) {
 	l.rate.Store(rate)
 }
 
-// wait returns when one more record may pass.
-func (l *limiter) wait(ctx context.Context) error {
-	for l.rate.Load() > 0 {
-		at, ok := l.take()
-		if ok {
+// limited reports whether there is a rate to keep to.
+func (l *limiter) limited() bool { return l.rate.Load() > 0 }
+
+// wait returns when n more records may pass. It calls pausing before each pause, whose error ends the wait.
+func (l *limiter) wait(ctx context.Context, n int, pausing func() error) error {
+	for n > 0 && l.limited() {
+		taken, at := l.take(n)
+		if n -= taken; n == 0 {
 			return nil
+		}
+		if err := pausing(); err != nil {
+			return err
 		}
 		// At most one second, since a rate is at least one record per second; so a raised rate is soon felt.
 		if err := l.clock.WaitUntil(ctx, at); err != nil {
@@ -62,8 +68,8 @@ func (l *limiter) wait(ctx context.Context) error {
 	return nil
 }
 
-// take takes the tokens of one record, or returns the time at which to try again.
-func (l *limiter) take() (at int64, ok bool) {
+// take takes the tokens of up to n records. For those that are left it returns the time at which to try again.
+func (l *limiter) take(n int) (taken int, at int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	rate, now := l.rate.Load(), l.clock.Now()
@@ -75,9 +81,10 @@ func (l *limiter) take() (at int64, ok bool) {
 		l.tokens = min(l.tokens+elapsed*rate, full)
 		l.last = now
 	}
-	if l.tokens >= tokensPerRecord {
-		l.tokens -= tokensPerRecord
-		return 0, true
+	taken = int(min(int64(n), l.tokens/tokensPerRecord))
+	l.tokens -= int64(taken) * tokensPerRecord
+	if taken == n || rate == 0 {
+		return taken, now
 	}
-	return now + (tokensPerRecord-l.tokens+rate-1)/rate, false
+	return taken, now + (tokensPerRecord-l.tokens+rate-1)/rate
 }

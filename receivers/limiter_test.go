@@ -2,6 +2,7 @@ package receivers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 )
@@ -15,6 +16,8 @@ func (c *stepClock) WaitUntil(ctx context.Context, t int64) error {
 	c.now = max(c.now, t)
 	return ctx.Err()
 }
+
+func always() error { return nil }
 
 // Case R5, and the first rate.
 func TestLimiter_R5_rate_after_an_update(t *testing.T) {
@@ -49,7 +52,7 @@ func TestLimiter_lets_the_rate_pass(t *testing.T) {
 			l := newLimiter(clock, 0, rate)
 			passed := int64(0)
 			for {
-				if err := l.wait(t.Context()); err != nil {
+				if err := l.wait(t.Context(), 1, always); err != nil {
 					t.Fatal(err)
 				}
 				if clock.now > 15_000 {
@@ -68,11 +71,11 @@ func TestLimiter_lets_the_rate_pass(t *testing.T) {
 func TestLimiter_keeps_only_a_short_burst(t *testing.T) {
 	clock := &stepClock{now: 5000}
 	l := newLimiter(clock, 0, 1000)
-	_ = l.wait(t.Context())
+	_ = l.wait(t.Context(), 1, always)
 	clock.now += 3600_000
 	passed := 0
 	for idle := clock.now; ; passed++ {
-		_ = l.wait(t.Context())
+		_ = l.wait(t.Context(), 1, always)
 		if clock.now > idle {
 			break
 		}
@@ -82,12 +85,30 @@ func TestLimiter_keeps_only_a_short_burst(t *testing.T) {
 	}
 }
 
+func TestLimiter_takes_many_at_once(t *testing.T) {
+	clock := &stepClock{now: 5000}
+	l := newLimiter(clock, 0, 1000)
+	if err := l.wait(t.Context(), 2500, always); err != nil {
+		t.Fatal(err)
+	}
+	// One was there at the start, the rest came one a millisecond.
+	if passed := clock.now - 5000; passed != 2499 {
+		t.Errorf("2,500 records took %d ms", passed)
+	}
+	stopped := errors.New("stopped")
+	pauses := 0
+	err := l.wait(t.Context(), 10, func() error { pauses++; return stopped })
+	if err != stopped || pauses != 1 {
+		t.Errorf("wait = %v after %d pauses", err, pauses)
+	}
+}
+
 func TestLimiter_bears_a_clock_that_is_set_back(t *testing.T) {
 	clock := &stepClock{now: 5000}
 	l := newLimiter(clock, 0, 10)
-	_ = l.wait(t.Context())
+	_ = l.wait(t.Context(), 1, always)
 	clock.now = 1000
-	if at, ok := l.take(); ok || at != 1100 {
-		t.Errorf("take = %d, %v; want to wait until 1100", at, ok)
+	if taken, at := l.take(1); taken != 0 || at != 1100 {
+		t.Errorf("take = %d, %d; want to wait until 1100", taken, at)
 	}
 }

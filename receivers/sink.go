@@ -3,6 +3,7 @@ package receivers
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 )
 
@@ -11,6 +12,17 @@ import (
 type attemptSink[T any] struct {
 	sup    *Supervisor[T]
 	closed atomic.Bool
+
+	mu   sync.Mutex // guards made, and closed while made changes
+	made []*Generator[T]
+}
+
+// close refuses what comes from now on and returns the generators that were made through the sink.
+func (s *attemptSink[T]) close() []*Generator[T] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed.Store(true)
+	return s.made
 }
 
 // Store adds record to the block being gathered.

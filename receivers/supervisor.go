@@ -25,6 +25,7 @@ type Supervisor[T any] struct {
 	ids      *blockIDs
 	gen      *Generator[T]
 	started  atomic.Bool
+	current  atomic.Pointer[attemptSink[T]] // of the last call of Receive, nil before the first
 }
 
 // NewSupervisor returns a supervisor that runs receiver for the stream and gives its blocks to blocks. It starts
@@ -69,10 +70,12 @@ func (s *Supervisor[T]) Run(ctx context.Context) error {
 	if err := s.gen.Start(ctx); err != nil {
 		return err
 	}
+	var lost error // by generators that the receiver made and did not stop
 	for attempt := 1; ctx.Err() == nil; attempt++ {
 		s.opts.Listener.started(s.stream, attempt)
 		s.opts.Logger.InfoContext(ctx, "receiver started", "stream", s.stream, "attempt", attempt)
-		err := s.receive(ctx)
+		left, err := s.receive(ctx)
+		lost = errors.Join(lost, s.flush(ctx, left...))
 		if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))) {
 			err = nil
 		}
@@ -84,32 +87,62 @@ func (s *Supervisor[T]) Run(ctx context.Context) error {
 		s.opts.Logger.WarnContext(ctx, "receiver ended, starting it again", "stream", s.stream, "attempt", attempt, "delay", delay, "err", err)
 		_ = s.clock.WaitUntil(ctx, s.clock.Now()+int64(delay/time.Millisecond)) // an error means ctx ended, which the loop sees
 	}
-	flush, cancel := context.WithoutCancel(ctx), context.CancelFunc(func() {})
-	if s.opts.FlushTimeout > 0 {
-		flush, cancel = context.WithTimeout(flush, s.opts.FlushTimeout)
-	}
-	defer cancel()
-	err := s.gen.Stop(flush)
+	err := s.flush(ctx, s.gen)
 	s.opts.Logger.InfoContext(ctx, "receiver stopped", "stream", s.stream)
-	return err
+	if lost == nil {
+		return err
+	}
+	return errors.Join(lost, err)
 }
 
-// SetRate limits the single records per second from now on, to MaxRate at most. A rate of zero or less changes nothing.
-func (s *Supervisor[T]) SetRate(rate int64) { s.gen.SetRate(rate) }
+// flush stops generators within the flush timeout, also where ctx has ended.
+func (s *Supervisor[T]) flush(ctx context.Context, generators ...*Generator[T]) error {
+	if len(generators) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithoutCancel(ctx), context.CancelFunc(func() {})
+	if s.opts.FlushTimeout > 0 {
+		ctx, cancel = context.WithTimeout(ctx, s.opts.FlushTimeout)
+	}
+	defer cancel()
+	if len(generators) == 1 {
+		return generators[0].Stop(ctx)
+	}
+	var errs []error
+	for _, g := range generators {
+		errs = append(errs, g.Stop(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// SetRate limits the single records per second from now on, to MaxRate at most, for each block generator of the receiver.
+// A rate of zero or less changes nothing.
+func (s *Supervisor[T]) SetRate(rate int64) {
+	s.gen.SetRate(rate)
+	if sink := s.current.Load(); sink != nil {
+		sink.mu.Lock()
+		defer sink.mu.Unlock()
+		for _, g := range sink.made {
+			g.SetRate(rate)
+		}
+	}
+}
 
 // Rate returns the limit in records per second, 0 for none.
 func (s *Supervisor[T]) Rate() int64 { return s.gen.Rate() }
 
 // receive runs the receiver once, with a context and a sink that end with it. The receiver has a goroutine of its own,
 // which it may end with runtime.Goexit.
-func (s *Supervisor[T]) receive(ctx context.Context) error {
+// It returns the generators that the receiver has made, which it may have left running.
+func (s *Supervisor[T]) receive(ctx context.Context) (made []*Generator[T], err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	sink := &attemptSink[T]{sup: s}
-	err := fmt.Errorf("receiver of stream %d: %w", s.stream, ErrGoexit)
+	s.current.Store(sink)
+	err = fmt.Errorf("receiver of stream %d: %w", s.stream, ErrGoexit)
 	var attempt sync.WaitGroup
 	attempt.Go(func() {
 		defer func() {
-			sink.closed.Store(true)
+			made = sink.close()
 			cancel()
 			if v := recover(); v != nil {
 				err = &PanicError{Stream: s.stream, Value: v, Stack: debug.Stack()}
@@ -118,7 +151,7 @@ func (s *Supervisor[T]) receive(ctx context.Context) error {
 		err = s.receiver.Receive(ctx, sink)
 	})
 	attempt.Wait()
-	return err
+	return made, err
 }
 
 func (s *Supervisor[T]) delay(err error) time.Duration {

@@ -75,6 +75,11 @@ func (s *Scheduler) Run(ctx context.Context, job lineage.Job) error {
 	}
 }
 
+// Start starts the executors, which the first job does otherwise. It does not wait for them. A second call does nothing.
+//
+// Errors: what Validate says about the options; ErrClosed after Close.
+func (s *Scheduler) Start() error { return s.start() }
+
 // Drop makes scheduler and executors forget blocks. A scope, node or shuffle that a running job still
 // uses goes when the job is over. A later job that needs what was dropped computes it again.
 func (s *Scheduler) Drop(d lineage.Drop) {

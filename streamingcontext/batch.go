@@ -20,6 +20,7 @@ type batch struct {
 	started bool
 	failed  bool
 	info    BatchInfo // kept up to date only where somebody listens
+	heldUp  []heldUp  // set with info; only where rates follow the batches
 }
 
 // jobStarted notes the start of a job and tells listeners.
@@ -28,7 +29,7 @@ func (b *batch) jobStarted(job *dstream.Job, c *Context) {
 	defer b.mu.Unlock()
 	first := !b.started
 	b.started = true
-	if c.bus.idle() {
+	if c.unwatched() {
 		return
 	}
 	now := c.opts.Clock.Now()
@@ -47,7 +48,7 @@ func (b *batch) jobEnded(job *dstream.Job, err error, c *Context) (last bool) {
 	defer b.mu.Unlock()
 	b.left--
 	b.failed = b.failed || err != nil
-	if c.bus.idle() {
+	if c.unwatched() {
 		return b.left == 0
 	}
 	out := &b.info.Outputs[job.ID]
@@ -67,8 +68,12 @@ func (b *batch) hasFailed() bool {
 // submitted tells listeners that the jobs are queued.
 func (b *batch) submitted(jobs []dstream.Job, infos []dstream.InputInfo, c *Context) {
 	b.left = len(jobs)
-	if c.bus.idle() {
+	if c.unwatched() {
 		return
+	}
+	if c.opts.Backpressure.Enabled {
+		// A block that is cut at a batch's very time may come into the next one.
+		b.heldUp = c.blocks.heldUp(b.time, (c.Interval() + c.opts.BlockInterval).Milliseconds())
 	}
 	b.info = BatchInfo{Time: b.time, ID: b.id, Inputs: infos, Submitted: c.opts.Clock.Now(), Started: Unknown, Ended: Unknown}
 	for _, j := range jobs {
@@ -78,14 +83,16 @@ func (b *batch) submitted(jobs []dstream.Job, infos []dstream.InputInfo, c *Cont
 	postBatch(c.bus, b.snapshot(), func(l *Listener) func(BatchInfo) { return l.BatchSubmitted })
 }
 
-// completed tells listeners that the batch is over.
+// completed tells listeners that the batch is over, after what is governed by it.
 func (b *batch) completed(c *Context) {
-	if c.bus.idle() {
+	if c.unwatched() {
 		return
 	}
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	postBatch(c.bus, b.snapshot(), func(l *Listener) func(BatchInfo) { return l.BatchCompleted })
+	info := b.snapshot()
+	b.mu.Unlock()
+	c.govern(info, b.heldUp)
+	postBatch(c.bus, info, func(l *Listener) func(BatchInfo) { return l.BatchCompleted })
 }
 
 // snapshot is the info as it is now. The end is not known before the last job's.

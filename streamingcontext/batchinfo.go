@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/leat-io/leat/dstream"
+	"github.com/leat-io/leat/scheduler"
 )
 
 // Unknown is a time that has not come yet.
@@ -65,12 +66,14 @@ func (o OutputInfo) Duration() (time.Duration, bool) { return between(o.Started,
 
 // ReceiverInfo is what is known of a receiver.
 type ReceiverInfo struct {
-	Stream      int    // the input's number, from 0 in the order declared
-	Name        string // as in "Socket stream [0]"
-	Active      bool   // it runs
-	Attempt     int    // how often it was started, this time included
-	LastError   error  // nil if there was none
-	LastErrorAt int64  // the clock's time of the last error, Unknown if there was none
+	Stream      int                  // the input's number, from 0 in the order declared
+	Name        string               // as in "Socket stream [0]"
+	Active      bool                 // it runs
+	Attempt     int                  // how often it was started, this time included
+	LastError   error                // nil if there was none
+	LastErrorAt int64                // the clock's time of the last error, Unknown if there was none
+	Rate        int64                // records a second that it may store one by one, 0 for no limit
+	Executor    scheduler.ExecutorID // the executor it is placed on, empty while there is none
 }
 
 func between(from, to int64) (time.Duration, bool) {

@@ -32,6 +32,7 @@ func (l *batchLoop) batch(ctx context.Context, t dstream.Time) bool {
 	if err := r.ledger.awaitRoom(ctx); err != nil {
 		return l.stopWith(ctx, err)
 	}
+	r.c.receivers.placeOnExecutors() // before blocks are given out, which go where their receiver is
 	r.c.blocks.allocate(t)
 	jobs, failure := l.generate(t)
 	if ctx.Err() != nil {

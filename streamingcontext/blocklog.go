@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/leat-io/leat/dstream"
 )
@@ -28,6 +29,7 @@ type receivedStream interface {
 	describe(t dstream.Time, buf []byte) []byte
 
 	allocateHeld(t dstream.Time)
+	oldestHeld(t dstream.Time) (ms int64, ok bool)
 	waitingHeld() bool
 	completeHeld(t dstream.Time)
 	releaseHeld()
@@ -57,6 +59,28 @@ func (l *blockLog) allocate(t dstream.Time) {
 		close(l.changed)
 		l.changed = nil
 	}
+}
+
+// heldUp returns, for each stream with blocks in batch t, how long the oldest of them was held back: how much longer
+// than allowed it took from the start of its block interval to the batch.
+func (l *blockLog) heldUp(t dstream.Time, allowed int64) []heldUp {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []heldUp
+	for _, s := range l.streams {
+		if oldest, ok := s.oldestHeld(t); ok {
+			if wait := int64(t) - oldest - allowed; wait > 0 {
+				all = append(all, heldUp{s.stream(), time.Duration(wait) * time.Millisecond})
+			}
+		}
+	}
+	return all
+}
+
+// heldUp is how long the blocks of a stream had to wait before a batch could have them.
+type heldUp struct {
+	stream int
+	wait   time.Duration
 }
 
 // complete says that batch t is committed: its records are processed, and blocks that no batch will

@@ -36,7 +36,23 @@
 //     batches before t are committed, Prepared goes to the log, then Committed.
 //  8. Streams forget the RDDs, and the block log the blocks, that no later batch will ask for; receivers that
 //     waited for room go on.
-//  9. Listeners are told, and the batch is settled.
+//  9. With back-pressure each receiver gets a new rate; executors are added or released, if they are to follow the load.
+//     Listeners are told, and the batch is settled.
+//
+// # Too much input
+//
+// Three things hold a receiver back, each for itself. A full block makes it wait for the end of the block interval. While
+// Options.MaxPendingRecords of its records are stored and not processed, no further block is taken, then the queue of
+// blocks fills, then it waits: this bounds memory, always, for every kind of store. And a rate limits the records that it
+// stores one by one: Options.MaxRate, Backpressure.InitialRate, and with Backpressure.Enabled what a controller makes of
+// each batch (package receivers/rate), so that batches wait little and none is much larger than another. Time that
+// records are held back for before they come into a batch counts there as time that the batch has waited.
+//
+// # Where receivers run
+//
+// Each receiver is placed on an executor, spread evenly unless it names a host (receivers.Placed). With several executors
+// the tasks that read its blocks prefer that one. When it is lost, the receiver is placed again before the next
+// batch. [Context.Receivers] and listeners tell where it is.
 //
 // A batch without jobs goes from 5 to 7 at once, so ids in the log have no gaps and the log knows all
 // inputs. So does a batch that could not be generated, with a manifest that says so: its error is reported,
@@ -74,7 +90,9 @@
 //	                                or an error
 //
 // Locks: Start's own before Context.mu; ledger.commit before the graph's and the block log's, and before
-// ledger.mu; the graph's lock of generation before its own. All others are leaves.
+// ledger.mu; the graph's lock of generation before its own; the block log's before the receiver tracker's, and that before the
+// listeners'. A rate controller and the allocator of executors have one each, taken under ledger.commit and before the
+// tracker's. All others are leaves.
 //
 // # Who may call what
 //
@@ -86,8 +104,8 @@
 // # What is not here
 //
 // Operators (package dstream); exactly-once sinks; the checkpoint of a graph and recovery from it: a later process
-// goes on with ids and times where the log ends, and gives up what was open; back-pressure by rate (a fixed
-// MaxRate, and push-back by pending records, are here); placement of receivers on executors.
+// goes on with ids and times where the log ends, and gives up what was open; executors in other processes: receivers run in
+// this one, whatever executor they are placed on, and their blocks do not die with it.
 //
 // Sources: Zaharia et al., "Discretized Streams: Fault-Tolerant Streaming Computation at Scale", SOSP 2013,
 // sections "System Architecture" and "Fault and Straggler Recovery"; Spark Streaming Programming Guide.

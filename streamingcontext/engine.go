@@ -1,6 +1,7 @@
 package streamingcontext
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -147,6 +148,31 @@ func (e *Engine) RDDs() *rdd.Context { return e.rdds }
 
 // Cluster returns the executors.
 func (e *Engine) Cluster() *local.Cluster { return e.cluster }
+
+// start brings the executors up without waiting for the first job.
+//
+// Errors: ctx's; scheduler.ErrClosed.
+func (e *Engine) start(ctx context.Context) error {
+	if err := e.scheduler.Start(); err != nil {
+		return fmt.Errorf("start executors: %w", err)
+	}
+	select {
+	case <-e.cluster.Ready():
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("start executors: %w", ctx.Err())
+	}
+}
+
+// executors returns the executors that are there, oldest first.
+func (e *Engine) executors() []scheduler.ExecutorInfo {
+	ids := e.cluster.Executors()
+	infos := make([]scheduler.ExecutorInfo, len(ids))
+	for i, id := range ids {
+		infos[i] = scheduler.ExecutorInfo{ID: id, Host: string(id)} // as the cluster reports them
+	}
+	return infos
+}
 
 // Active returns the context that runs on the engine, nil if none does.
 func (e *Engine) Active() *Context { return e.active.Load() }

@@ -20,6 +20,8 @@ type Listener struct {
 	// ReceiverStopped is called after each end of a receiver; it is started again unless the context
 	// stops.
 	ReceiverStopped func(ReceiverInfo)
+	// ReceiverChanged is called when the rate or the executor of a receiver has changed.
+	ReceiverChanged func(ReceiverInfo)
 	// BatchSubmitted is called when the batch's jobs are queued.
 	BatchSubmitted func(BatchInfo)
 	// BatchStarted is called when its first job starts.

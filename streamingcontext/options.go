@@ -54,8 +54,13 @@ type Options struct {
 	BlockInterval time.Duration
 	// RestartDelay is the wait before a receiver that ended is started again. 0 means 2 s.
 	RestartDelay time.Duration
-	// MaxRate is how many records a second one receiver may store one by one. 0 means no limit.
+	// MaxRate is how many records a second one receiver may store one by one, whatever Backpressure says. 0 means no
+	// limit.
 	MaxRate int64
+	// Backpressure lets the rates of receivers follow the speed of the batches. The zero value does not.
+	Backpressure Backpressure
+	// DynamicAllocation lets the number of executors follow the load. The zero value does not.
+	DynamicAllocation DynamicAllocation
 	// FileRemember is how long after its modification time a file may become visible. 0 means one minute.
 	FileRemember time.Duration
 
@@ -107,9 +112,7 @@ func (o Options) Validate() error {
 			bad("%s: %w: %v is not a whole number of milliseconds", f.name, dstream.ErrBadDuration, f.value)
 		}
 	}
-	if err := o.EngineOptions.Validate(); err != nil {
-		errs = append(errs, err)
-	}
+	errs = append(errs, o.EngineOptions.Validate(), o.Backpressure.Validate(), o.DynamicAllocation.Validate())
 	return errors.Join(errs...)
 }
 
@@ -117,8 +120,8 @@ func (o Options) Validate() error {
 func (o Options) String() string {
 	o = o.withDefaults()
 	return fmt.Sprintf("app %q, interval %v, concurrent jobs %d, stop timeout %v, max pending records %d, block interval %v, "+
-		"restart delay %v, max rate %d/s, listeners %d, own engine %t (%v)", o.App, o.Interval, o.ConcurrentJobs, o.StopTimeout,
-		o.MaxPendingRecords, o.BlockInterval, o.RestartDelay, o.MaxRate, len(o.Listeners), o.Engine == nil, o.EngineOptions)
+		"restart delay %v, max rate %d/s, back-pressure %v, dynamic allocation %v, listeners %d, own engine %t (%v)", o.App, o.Interval, o.ConcurrentJobs, o.StopTimeout,
+		o.MaxPendingRecords, o.BlockInterval, o.RestartDelay, o.MaxRate, o.Backpressure, o.DynamicAllocation, len(o.Listeners), o.Engine == nil, o.EngineOptions)
 }
 
 func (o Options) withDefaults() Options {

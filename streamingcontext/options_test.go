@@ -43,6 +43,8 @@ func TestOptions(t *testing.T) {
 		"App has 256 bytes":           {Interval: time.Second, App: strings.Repeat("a", 256)},
 		"must be zero with a given":   {Interval: time.Second, Engine: engine, CheckpointDir: "x"},
 		"MaxRate is negative":         {Interval: time.Second, MaxRate: -1},
+		"unknown estimator":           {Interval: time.Second, Backpressure: streamingcontext.Backpressure{Estimator: "x"}},
+		"dynamic allocation":          {Interval: time.Second, DynamicAllocation: streamingcontext.DynamicAllocation{MinExecutors: -1}},
 		"BlockInterval":               {Interval: time.Second, BlockInterval: time.Microsecond},
 		"Executors is negative":       {Interval: time.Second, EngineOptions: streamingcontext.EngineOptions{Executors: -1}},
 	} {

@@ -3,7 +3,6 @@ package streamingcontext
 import (
 	"context"
 	"net"
-	"sync"
 
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/receivers"
@@ -53,70 +52,42 @@ func receive[T any](c *Context, op, name string, r receivers.Receiver[T]) *dstre
 		}
 	}
 	s.info = stream.Info
+	host := ""
+	if at, ok := r.(receivers.Placed); ok {
+		host = at.PreferredHost()
+	}
+	s.tracker, s.state = c.receivers, c.receivers.add(s.id, s.name, host)
 	c.blocks.add(s)
 	return stream
 }
 
+// Receivers returns what is known of the context's receivers, in the order declared: where they run, at what rate, and
+// what they reported last. It is empty before any is declared.
+func (c *Context) Receivers() []ReceiverInfo { return c.receivers.infos() }
+
 // launch runs the receiver until ctx ends and what it stored is in the block log.
 func (s *received[T]) launch(ctx context.Context, c *Context) error {
-	tell := receiverEvents{ctx: c, info: ReceiverInfo{Stream: s.id, Name: s.name, LastErrorAt: Unknown}}
+	t := c.receivers
 	sup, err := receivers.NewSupervisor(int32(s.id), s.receiver, s, receivers.Options{
 		Generator: receivers.GeneratorOptions{
 			BlockInterval:   c.opts.BlockInterval,
 			MaxRate:         c.opts.MaxRate,
+			InitialRate:     c.opts.Backpressure.InitialRate,
 			MaxBlockRecords: int(min(receivers.DefaultMaxBlockRecords, c.opts.MaxPendingRecords)),
 		},
 		RestartDelay: c.opts.RestartDelay,
 		FlushTimeout: -1, // the block log always makes room or is closed
 		Clock:        c.opts.Clock,
 		Listener: receivers.Listener{
-			Started: func(_ int32, attempt int) { tell.started(attempt) },
-			Error:   func(_ int32, err error) { tell.failed(err) },
-			Stopped: func(_ int32, _ int, err error) { tell.stopped(err) },
+			Started: func(_ int32, attempt int) { t.started(s.state, attempt) },
+			Error:   func(_ int32, err error) { t.failed(s.state, err) },
+			Stopped: func(_ int32, _ int, err error) { t.stopped(s.state, err) },
 		},
 		Logger: c.opts.Logger,
 	})
 	if err != nil {
 		return err
 	}
+	t.launched(s.state, sup)
 	return sup.Run(ctx)
-}
-
-// receiverEvents keeps what is known of a receiver and tells listeners.
-type receiverEvents struct {
-	ctx  *Context
-	mu   sync.Mutex // guards info
-	info ReceiverInfo
-}
-
-func (r *receiverEvents) started(attempt int) {
-	r.tell(func() { r.info.Active, r.info.Attempt = true, attempt },
-		func(l *Listener) func(ReceiverInfo) { return l.ReceiverStarted })
-}
-
-func (r *receiverEvents) failed(err error) {
-	r.tell(func() { r.info.LastError, r.info.LastErrorAt = err, r.ctx.opts.Clock.Now() },
-		func(l *Listener) func(ReceiverInfo) { return l.ReceiverError })
-}
-
-func (r *receiverEvents) stopped(err error) {
-	r.tell(func() {
-		r.info.Active = false
-		if err != nil {
-			r.info.LastError, r.info.LastErrorAt = err, r.ctx.opts.Clock.Now()
-		}
-	}, func(l *Listener) func(ReceiverInfo) { return l.ReceiverStopped })
-}
-
-// tell changes the info and posts it to one function of the listeners.
-func (r *receiverEvents) tell(change func(), which func(*Listener) func(ReceiverInfo)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	change()
-	info := r.info
-	r.ctx.bus.post(func(l *Listener) {
-		if f := which(l); f != nil {
-			f(info)
-		}
-	})
 }

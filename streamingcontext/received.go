@@ -2,6 +2,7 @@ package streamingcontext
 
 import (
 	"context"
+	"slices"
 	"sort"
 
 	"github.com/leat-io/leat/dstream"
@@ -20,7 +21,9 @@ type received[T any] struct {
 	id       int
 	name     string
 	info     func() dstream.Info
-	remember dstream.Time // how long the stream keeps its RDDs; 0 if no output reaches it
+	tracker  *receiverTracker
+	state    *receiverState // of the receiver, with the tracker
+	remember dstream.Time   // how long the stream keeps its RDDs; 0 if no output reaches it
 
 	pending []receivers.Block[T]
 	held    int64         // records pending, or allocated to a batch that is not committed
@@ -35,6 +38,7 @@ type blockBatch[T any] struct {
 	ids     []receivers.BlockID
 	rows    [][]T
 	records int64
+	at      []string // the executor the receiver was placed on, nil where it makes no difference
 }
 
 // Put keeps block for the next batch. While too many records of the stream are not processed yet it
@@ -68,9 +72,14 @@ func (s *received[T]) Put(ctx context.Context, block receivers.Block[T]) error {
 	}
 }
 
-// RDD returns the blocks of batch t, one a partition.
+// RDD returns the blocks of batch t, one a partition. All of them prefer the executor of the receiver: those stored before it
+// moved have lost theirs.
 func (s *received[T]) RDD(c *rdd.Context, t dstream.Time) (*rdd.RDD[T], error) {
-	return rdd.FromBlocks(c, s.batch(t).rows), nil
+	b := s.batch(t)
+	if b.at == nil {
+		return rdd.FromBlocks(c, b.rows), nil
+	}
+	return rdd.FromBlocksAt(c, b.rows, func(int) []string { return b.at }), nil
 }
 
 // Report returns how many records batch t has.
@@ -111,6 +120,9 @@ func (s *received[T]) allocateHeld(t dstream.Time) {
 		return
 	}
 	b := blockBatch[T]{time: t}
+	if at := s.tracker.preferred(s.state); at != "" {
+		b.at = []string{string(at)}
+	}
 	for _, block := range s.pending {
 		b.ids = append(b.ids, block.ID)
 		b.rows = append(b.rows, block.Records)
@@ -119,6 +131,15 @@ func (s *received[T]) allocateHeld(t dstream.Time) {
 	clear(s.pending) // the batch alone keeps the records alive
 	s.pending = s.pending[:0]
 	s.batches = append(s.batches, b)
+}
+
+// oldestHeld returns the least id of batch t's blocks, which is a time.
+func (s *received[T]) oldestHeld(t dstream.Time) (ms int64, ok bool) {
+	i := s.from(t)
+	if i == len(s.batches) || s.batches[i].time != t {
+		return 0, false
+	}
+	return int64(slices.Min(s.batches[i].ids)), true
 }
 
 func (s *received[T]) waitingHeld() bool { return len(s.pending) > 0 }

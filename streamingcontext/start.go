@@ -93,6 +93,9 @@ func (c *Context) lead(ctx context.Context, log driverlog.Log, own bool) error {
 	if err := c.graph.Start(dstream.Time(first - interval)); err != nil {
 		return fmt.Errorf("start streaming context: %w", err)
 	}
+	if err := c.startReceiverTracker(ctx, now); err != nil {
+		return fmt.Errorf("start streaming context: %w", err)
+	}
 	c.graph.Seal(dstream.ErrContextActive)
 	r := newRunning(c, l, own)
 	c.mu.Lock()

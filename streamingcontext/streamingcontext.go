@@ -39,13 +39,15 @@ func (s State) String() string {
 //
 // All methods may be called from any goroutine; Stop not from a listener or a batch.
 type Context struct {
-	opts     Options
-	engine   *Engine
-	graph    *dstream.Graph
-	blocks   *blockLog
-	bus      *bus
-	outcome  *outcome
-	starting sync.Mutex // held by Start and the first steps of Stop; taken before mu
+	opts      Options
+	engine    *Engine
+	graph     *dstream.Graph
+	blocks    *blockLog
+	receivers *receiverTracker
+	allocator *allocator // nil unless executors follow the load; set before batches are made
+	bus       *bus
+	outcome   *outcome
+	starting  sync.Mutex // held by Start and the first steps of Stop; taken before mu
 
 	mu          sync.Mutex // guards the fields below
 	state       State
@@ -76,6 +78,7 @@ func New(opts Options) *Context {
 	}
 	c.graph = graph
 	c.blocks = &blockLog{limit: c.opts.MaxPendingRecords}
+	c.receivers = &receiverTracker{c: c}
 	c.bus = newBus(c.opts.Listeners, c.opts.ListenerQueue, c.opts.Logger)
 	return c
 }

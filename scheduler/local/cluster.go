@@ -16,6 +16,7 @@ type Cluster struct {
 	opts    Options
 	codecs  []scheduler.ErrorCodec // of opts, and the executor's
 	work    *work
+	ready   chan struct{} // closed when the first executors are there
 	folder  *folder
 	memory  int64 // of one executor, 0: no limit; set by Run
 	workers sync.WaitGroup
@@ -53,7 +54,7 @@ var (
 func New(opts Options) *Cluster {
 	opts = opts.withDefaults()
 	return &Cluster{opts: opts, codecs: append([]scheduler.ErrorCodec{executor.FileErrorCodec()}, opts.ErrorCodecs...),
-		work: newWork(), folder: newFolder(opts.Dir), nodes: map[scheduler.ExecutorID]*node{},
+		work: newWork(), ready: make(chan struct{}), folder: newFolder(opts.Dir), nodes: map[scheduler.ExecutorID]*node{},
 		running: map[scheduler.TaskID]*launch{}}
 }
 
@@ -73,6 +74,7 @@ func (c *Cluster) Run(ctx context.Context, sink scheduler.Sink) error {
 	for c.added < c.opts.Executors {
 		c.add()
 	}
+	close(c.ready)
 	c.mu.Unlock()
 	if n := clean(c.folder.dir); n > 0 {
 		c.opts.Logger.Info("folders of killed processes removed", "dir", c.folder.dir, "folders", n)
@@ -105,6 +107,9 @@ func (c *Cluster) Run(ctx context.Context, sink scheduler.Sink) error {
 	}
 	return nil
 }
+
+// Ready returns a channel that is closed when Run has made the first executors.
+func (c *Cluster) Ready() <-chan struct{} { return c.ready }
 
 // Add brings a new executor and returns its id. Before Run it is one more to begin with; once the
 // cluster has stopped it is empty.
