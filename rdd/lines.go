@@ -11,7 +11,8 @@ import (
 // that is kept keeps its buffer: the size bounds what one kept line can hold on to.
 const lineBuffer = 256 << 10
 
-// lineReader cuts text into lines. Ends are \n, \r\n and \r; the last line may lack one.
+// lineReader cuts text into lines. Ends are \n, \r\n and \r; the last line may lack one. A byte order mark at the
+// beginning of the file is left out.
 type lineReader struct {
 	src io.Reader
 	// limit is how many bytes of src the reader answers for: lines that begin before it are read to
@@ -169,6 +170,13 @@ func (r *lineReader) fill() {
 		}
 	}
 	buf = buf[:kept]
+	// A byte order mark is no text; it is one only where a file begins.
+	if r.base+r.at == 0 && !r.skipFirst && bytes.HasPrefix(buf, []byte(byteOrderMark)) {
+		buf = buf[len(byteOrderMark):]
+		if r.at = int64(len(byteOrderMark)); r.limit >= 0 && len(buf) > 0 {
+			r.limit = max(r.limit, r.at+1) // the line behind it begins with it: it is this split's
+		}
+	}
 	// The bytes of a filled buffer are never written again, so a string may share them.
 	r.buf, r.text = buf, unsafe.String(unsafe.SliceData(buf), len(buf))
 	r.noCR = bytes.IndexByte(buf, '\r') < 0

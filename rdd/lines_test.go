@@ -162,3 +162,32 @@ func TestSplits(t *testing.T) {
 		}
 	})
 }
+
+// A byte order mark at the beginning of a file is no text, wherever the file is cut; elsewhere it stays.
+func TestLineReader_F20_leaves_out_a_byte_order_mark(t *testing.T) {
+	const mark = "\ufeff"
+	for _, text := range []string{"", "k,1\nk,2\n", "\n", "a" + mark + "\n" + mark + "b", mark, "\r\n"} {
+		file := mark + text
+		want := linesOf(text)
+		for cut := range len(file) + 1 {
+			var got []string
+			for _, s := range [][2]int{{0, cut}, {cut, len(file)}} {
+				if s[0] == s[1] {
+					continue
+				}
+				lines, err := readAll(splitReader(strings.NewReader(file), int64(s[0]), int64(s[1])))
+				if err != nil {
+					t.Errorf("%q, bytes %v: %v", file, s, err)
+				}
+				got = append(got, lines...)
+			}
+			if strings.Join(got, "|") != strings.Join(want, "|") || len(got) != len(want) {
+				t.Errorf("%q cut at %d: lines %q, want %q", file, cut, got, want)
+			}
+		}
+		whole, err := readAll(&lineReader{src: iotest.OneByteReader(strings.NewReader(file)), limit: -1})
+		if err != nil || strings.Join(whole, "|") != strings.Join(want, "|") || len(whole) != len(want) {
+			t.Errorf("%q as a stream: lines %q, %v", file, whole, err)
+		}
+	}
+}

@@ -13,7 +13,7 @@ import (
 // begin with a dot or an underscore are skipped), or a glob of either.
 //
 // Shape: one record a line, without its end (\n, \r\n or \r); a last line without one counts; bytes
-// that are no UTF-8 are kept. Files in the order of their names. A plain file is cut by bytes into
+// that are no UTF-8 are kept, a byte order mark at the beginning of a file is not. Files in the order of their names. A plain file is cut by bytes into
 // equal splits of at most 64 MiB, and into so many that there are at least minPartitions in all where
 // there are so many bytes; a line belongs to the split that holds its first byte. A compressed file
 // (.gz, .zst, .zstd, .bz2) is one partition, its members one text. An empty folder has no partitions.

@@ -48,6 +48,9 @@ func (s *attemptSink[T]) StoreBlock(ctx context.Context, records []T) error {
 	if err := s.sup.blocks.Put(ctx, block); err != nil {
 		return fmt.Errorf("store block %d of stream %d: %w", block.ID, block.Stream, err)
 	}
+	if dropping(s.sup.blocks) {
+		return fmt.Errorf("store block %d of stream %d: %w", block.ID, block.Stream, ErrDropped)
+	}
 	return nil
 }
 

@@ -4,8 +4,9 @@
 // # Nouns
 //
 // A [Context] is one program. An [Engine] is what its jobs run on: executors, scheduler and the context
-// in which RDDs are made. Inputs are declared with [Receive], [Context.SocketText], [Context.TextFiles],
-// [QueueStream], [Slices] and [Constant], streams and outputs with package dstream. A [Clock] says when a batch
+// in which RDDs are made. Inputs are declared with [Receive], [Context.SocketText], [SocketStream], [RawSocket],
+// [Context.ReaderText], [Context.TextFiles], [Context.BinaryRecords], [FileStream], [QueueStream], [Slices] and
+// [Constant], streams and outputs with package dstream. A [Clock] says when a batch
 // is due: [SystemClock], or a [ManualClock] in tests (package streamtest moves it batch by batch). A
 // [Listener] is told what happens. A batch is begun, then prepared, then committed, in the driver log
 // (package scheduler/driverlog). A batch is settled when its jobs have ended, well or not; it is pending from its

@@ -1,5 +1,7 @@
 package streamingcontext
 
+import "github.com/leat-io/leat/receivers/file"
+
 // HeldBatches returns, for each receiver, how many batches its part of the block log holds.
 func HeldBatches(c *Context) []int {
 	c.blocks.mu.Lock()
@@ -9,4 +11,12 @@ func HeldBatches(c *Context) []int {
 		held = append(held, len(s.(*received[int]).batches))
 	}
 	return held
+}
+
+// RecordParts returns from where to where the parts of a file of size bytes go.
+func RecordParts(size, n int64) (parts [][2]int64) {
+	for _, p := range recordParts([]file.File{{Size: size}}, n) {
+		parts = append(parts, [2]int64{p.From, p.To})
+	}
+	return parts
 }

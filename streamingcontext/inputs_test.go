@@ -202,7 +202,7 @@ func TestTextFiles(t *testing.T) {
 			t.Errorf("batch 14000 (-got +want):\n%s", diff)
 		}
 	})
-	t.Run("I11 hidden names and sub-folders, D7", func(t *testing.T) {
+	t.Run("I11 d0311 hidden names and sub-folders, D7", func(t *testing.T) {
 		f := folder{t, t.TempDir()}
 		f.write(".x", 13000, "hidden\n")
 		f.write("sub/deep", 13000, "deep\n")

@@ -2,11 +2,9 @@ package streamingcontext
 
 import (
 	"context"
-	"net"
 
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/receivers"
-	"github.com/leat-io/leat/receivers/socket"
 )
 
 // Receive declares the stream of what r stores.
@@ -17,29 +15,21 @@ import (
 // Time: a block belongs to the first batch that is generated after it was stored.
 // Cost: no copy of the records until a task reads them. At most Options.MaxPendingRecords records are held that
 // no committed batch has processed; beyond that the receiver waits.
-// Errors: Start reports a nil r. A receiver that ends, fails or panics is started again; a listener is told.
+// Errors: Start reports a nil r, and what the Validate method of r returns where it has one. A receiver that
+// ends, fails or panics is started again; a listener is told.
 // Source: Zaharia et al., "Discretized Streams", SOSP 2013, section "System Architecture".
 func Receive[T any](ssc *Context, r receivers.Receiver[T]) *dstream.DStream[T] {
 	return receive(ssc, "receiver", "Receiver stream", r)
 }
 
-// SocketText declares the stream of the text lines that the server at addr, a host and port, sends. It
-// connects again whenever the connection ends.
-//
-// Shape, Order, Time and Cost: as Receive.
-// Errors: Start reports an addr without a port. A connection that cannot be made or ends is told to
-// listeners, and tried again after Options.RestartDelay.
-func (c *Context) SocketText(addr string) *dstream.DStream[string] {
-	if _, _, err := net.SplitHostPort(addr); err != nil {
-		c.refuse("socketText", err)
-		return dstream.NewInput[string](c.graph, "socketText", "Socket stream", noInput[string]{})
-	}
-	return receive(c, "socketText", "Socket stream", socket.Text(addr, socket.Options{}))
-}
-
 func receive[T any](c *Context, op, name string, r receivers.Receiver[T]) *dstream.DStream[T] {
 	if r == nil {
 		c.refuse(op, dstream.ErrNilFunction)
+	} else if v, ok := r.(interface{ Validate() error }); ok {
+		// What can never work is told at once, not with each start of the receiver.
+		if err := v.Validate(); err != nil {
+			c.refuse(op, err)
+		}
 	}
 	s := &received[T]{log: c.blocks, receiver: r}
 	stream := dstream.NewInput(c.graph, op, name, s)

@@ -50,7 +50,7 @@ func (s *received[T]) Put(ctx context.Context, block receivers.Block[T]) error {
 		if s.log.closed {
 			s.log.mu.Unlock()
 			// The context stops at once and the block is lost. A receiver that waits for the
-			// acknowledgement has an ended context and learns it; the generator has nobody to tell.
+			// acknowledgement learns it from Dropping; the generator has nobody to tell.
 			return ctx.Err()
 		}
 		if s.held == 0 || s.held+n <= s.log.limit {
@@ -70,6 +70,13 @@ func (s *received[T]) Put(ctx context.Context, block receivers.Block[T]) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// Dropping reports whether what Put takes is lost, since the context stops at once.
+func (s *received[T]) Dropping() bool {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	return s.log.closed
 }
 
 // RDD returns the blocks of batch t, one a partition. All of them prefer the executor of the receiver: those stored before it

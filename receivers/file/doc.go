@@ -27,8 +27,11 @@
 // batch, as long as they are within the remember duration.
 //
 // Files have to appear whole (write them elsewhere in the same file system and move them in) and must not be changed
-// afterwards; a file changed after it was selected is not read again. The clocks of the file system and of the
-// program that names the batch times have to agree.
+// afterwards. A file is known by its path and by its modification time, which a move keeps: one that is moved in with a
+// time of before Start, or of longer ago than the remember duration, is never selected; touch it first. A file
+// that is changed or replaced after it was selected is not selected again for the remember duration; if it is younger than
+// that then, it counts as a new file. The clocks of the file system and of the program that names the batch times have to
+// agree.
 //
 // # Who may call what
 //

@@ -57,7 +57,7 @@ func TestReceiver(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				return receiverstest.Source[int64]{Receiver: r, Want: want, Read: func() int { return made }, Ahead: test.ahead}
+				return receiverstest.Source[int64]{Receiver: r, Want: want, Read: func() int { return made }, Ahead: test.ahead, Resumes: true}
 			})
 		})
 	}

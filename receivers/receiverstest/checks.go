@@ -29,6 +29,8 @@ func checks[T any]() []check[T] {
 		{"returns when its context has already ended", returnsAtOnce[T]},
 		{"stops reading while the sink waits", pushBack[T]},
 		{"returns the error of the sink", sinkError[T]},
+		{"starts again after its end", again[T]},
+		{"loses and doubles nothing under a supervisor", supervised[T]},
 	}
 }
 

@@ -26,5 +26,6 @@
 //
 // # What is not here
 //
-// What a source does about restarts and replays is its own and is tested beside it.
+// What a source does about replays from one process to the next is its own and is tested beside it. Delays between
+// starts, panics and the end of the goroutine are the supervisor's, and tested there.
 package receiverstest

@@ -25,6 +25,10 @@ type Source[T any] struct {
 
 	// Ahead is how many records the receiver may take from the source beyond the one the sink holds.
 	Ahead int
+
+	// Resumes says that a receiver which is started again goes on behind the last record that was taken. Others begin
+	// with whatever the source sends then.
+	Resumes bool
 }
 
 // Run checks the receiver of the source that factory makes, a fresh one for each check, inside testing/synctest. The
@@ -44,6 +48,9 @@ func Run[T any](t *testing.T, factory func(t *testing.T) Source[T]) {
 	}
 }
 
+// pollers is how many descriptors the runtime itself may open meanwhile.
+const pollers = 4
+
 // settle lets a second of the bubble's time pass, so that what a receiver does late is seen, too.
 func settle() {
 	<-time.After(time.Second)
@@ -57,8 +64,15 @@ func RunReal[T any](t *testing.T, factory func(t *testing.T) Source[T]) {
 	for _, c := range checks[T]() {
 		t.Run(c.name, func(t *testing.T) {
 			leaked := goleak.IgnoreCurrent()
+			open, counted := Descriptors()
 			// Registered before the factory's own cleanups, so it runs after them.
-			t.Cleanup(func() { goleak.VerifyNone(t, leaked) })
+			t.Cleanup(func() {
+				goleak.VerifyNone(t, leaked)
+				// The first connection of a process opens what the runtime polls with, for good.
+				if now, _ := Descriptors(); counted && now > open+pollers {
+					t.Errorf("%d descriptors are open, %d were before", now, open)
+				}
+			})
 			if err := c.run(t.Context(), factory(t), func() {}); err != nil {
 				t.Error(err)
 			}

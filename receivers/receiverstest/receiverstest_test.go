@@ -117,6 +117,53 @@ func TestRun_fails_a_receiver_that(t *testing.T) {
 				return nil
 			})}
 		}},
+		{"does nothing when started again", "starts again after its end", "started again: wait for 1 records", func(chan struct{}) Source[int] {
+			runs := 0
+			return Source[int]{Want: want, Receiver: receivers.Func[int](func(ctx context.Context, sink receivers.Sink[int]) error {
+				if runs++; runs == 1 {
+					return sink.Store(ctx, 0)
+				}
+				<-ctx.Done()
+				return ctx.Err()
+			})}
+		}},
+		{"ignores its context when started again", "starts again after its end", "started again: no return from Receive", func(release chan struct{}) Source[int] {
+			runs := 0
+			return Source[int]{Want: want, Receiver: receivers.Func[int](func(ctx context.Context, sink receivers.Sink[int]) error {
+				if runs++; runs == 2 {
+					_ = sink.Store(ctx, 0)
+					<-release
+				}
+				return nil
+			})}
+		}},
+		{"doubles records when started again", "starts again after its end", "started again: stored [2 3 4], want [3 4 5]", func(chan struct{}) Source[int] {
+			next := 0
+			return Source[int]{Want: want, Resumes: true, Receiver: receivers.Func[int](func(ctx context.Context, sink receivers.Sink[int]) error {
+				for next = max(next-1, 0); ; next++ {
+					if err := sink.Store(ctx, next); err != nil {
+						return err
+					}
+				}
+			})}
+		}},
+		{"gives up a block that was refused", "loses and doubles nothing under a supervisor", "stored [2 3", func(chan struct{}) Source[int] {
+			return Source[int]{Want: want, Receiver: receivers.Func[int](func(ctx context.Context, sink receivers.Sink[int]) error {
+				for i := 0; ctx.Err() == nil; i += 2 {
+					_ = sink.StoreBlock(ctx, []int{i, i + 1})
+				}
+				return ctx.Err()
+			})}
+		}},
+		{"stores too little for a supervisor", "loses and doubles nothing under a supervisor", "1 records stored within", func(chan struct{}) Source[int] {
+			return Source[int]{Want: want, Receiver: receivers.Func[int](func(ctx context.Context, sink receivers.Sink[int]) error {
+				if err := sink.Store(ctx, 0); err != nil {
+					return err
+				}
+				<-ctx.Done()
+				return ctx.Err()
+			})}
+		}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

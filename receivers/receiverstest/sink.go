@@ -23,6 +23,16 @@ type Sink[T any] struct {
 // Store takes one record.
 func (s *Sink[T]) Store(ctx context.Context, record T) error { return s.take(ctx, record) }
 
+// StoreEach takes records one by one.
+func (s *Sink[T]) StoreEach(ctx context.Context, records []T) (taken int, err error) {
+	for i, record := range records {
+		if err := s.take(ctx, record); err != nil {
+			return i, err
+		}
+	}
+	return len(records), nil
+}
+
 // StoreBlock takes records.
 func (s *Sink[T]) StoreBlock(ctx context.Context, records []T) error { return s.take(ctx, records...) }
 

@@ -100,6 +100,7 @@ func newRows() map[string][]string {
 		"sort":   {"sortBy of integers, per core", "sortBy of integers, wall"},
 		"join":   {"join of as many by as many, integer keys", "join of as many by as many, integer keys"},
 		"cached": {"read of kept integers, chunks", "read of kept integers, records"},
+		"socket": {"text lines into batches, wall", "text lines into batches, cpu"},
 	}
 	for _, keys := range []string{"K=10000", "K=100000"} {
 		for _, parts := range []string{"", ", 4 partitions"} {

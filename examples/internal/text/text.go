@@ -4,7 +4,6 @@ package text
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,8 +18,8 @@ import (
 
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/rdd"
-	"github.com/leat-io/leat/receivers"
 	"github.com/leat-io/leat/receivers/queue"
+	"github.com/leat-io/leat/receivers/reader"
 	"github.com/leat-io/leat/streamingcontext"
 )
 
@@ -52,7 +51,7 @@ func (s Source) Stream(engine *streamingcontext.Engine, opts streamingcontext.Op
 		return ssc, ssc.SocketText(s.Addr), nil
 	case s.In == "-":
 		ssc := streamingcontext.New(opts)
-		return ssc, streamingcontext.Receive(ssc, reader(s.Stdin, once)), nil
+		return ssc, streamingcontext.Receive(ssc, reader.Lines(s.Stdin, reader.Options{Ended: once})), nil
 	}
 	groups, err := s.groups(engine.RDDs())
 	if err != nil {
@@ -81,11 +80,8 @@ func (s Source) RDD(c *rdd.Context) (*rdd.RDD[string], error) {
 	case s.Addr != "":
 		return nil, errors.New("-once needs files: a socket has no end")
 	case s.In == "-":
-		var lines []string
-		if err := eachLine(s.Stdin, func(line string) error {
-			lines = append(lines, line)
-			return nil
-		}); err != nil {
+		lines, err := readLines(s.Stdin)
+		if err != nil {
 			return nil, err
 		}
 		return rdd.Parallelize(c, lines, c.Parallelism()), nil
@@ -152,33 +148,19 @@ func goSources() ([]string, error) {
 	return files, err
 }
 
-// reader is a receiver of the lines of r.
-func reader(r io.Reader, ended func()) receivers.Receiver[string] {
-	return receivers.Func[string](func(ctx context.Context, sink receivers.Sink[string]) error {
-		err := eachLine(r, func(line string) error { return sink.Store(ctx, line) })
-		if err != nil {
-			return err
-		}
-		ended()
-		<-ctx.Done() // all is read: there is nothing to start again for
-		return nil
-	})
-}
-
-func eachLine(r io.Reader, f func(string) error) error {
+// readLines returns the lines of r.
+func readLines(r io.Reader) (lines []string, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for {
 		line, err := in.ReadString('\n')
 		if line != "" {
-			if err := f(strings.TrimRight(line, "\r\n")); err != nil {
-				return err
-			}
+			lines = append(lines, strings.TrimRight(line, "\r\n"))
 		}
 		if errors.Is(err, io.EOF) {
-			return nil
+			return lines, nil
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package socket
+package lines
 
 import (
 	"errors"
@@ -6,19 +6,19 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
 func readLines(src io.Reader, limit int) (lines []string, end error) {
-	r := newLineReader(src, "host:1", limit)
+	r := NewReader(src, limit)
 	for {
-		line, err := r.next()
-		if err != nil {
+		var err error
+		if lines, err = r.Next(lines); err != nil {
 			return lines, err
 		}
-		lines = append(lines, line)
 	}
 }
 
@@ -108,11 +108,11 @@ func TestLines_too_long(t *testing.T) {
 				if len(got) != test.lines {
 					t.Errorf("%s: lines %q, want %d", name, got, test.lines)
 				}
-				tooLong, ok := errors.AsType[*LineTooLongError](end)
+				tooLong, ok := errors.AsType[*TooLongError](end)
 				if ok != (test.offset >= 0) {
 					t.Fatalf("%s: ended with %v", name, end)
 				}
-				if ok && (tooLong.Offset != test.offset || tooLong.Addr != "host:1" || tooLong.Limit != test.limit) {
+				if ok && (tooLong.Offset != test.offset || tooLong.Limit != test.limit) {
 					t.Errorf("%s: %+v, want offset %d", name, tooLong, test.offset)
 				}
 			}
@@ -161,11 +161,119 @@ func BenchmarkLines(b *testing.B) {
 }
 
 func countLines(text string) (lines int, end error) {
-	r := newLineReader(strings.NewReader(text), "", 1<<20)
+	r := NewReader(strings.NewReader(text), 1<<20)
+	var batch []string
 	for {
-		if _, err := r.next(); err != nil {
-			return lines, err
+		if batch, end = r.Next(batch[:0]); end != nil {
+			return lines + len(batch), end
 		}
-		lines++
+		lines += len(batch)
+	}
+}
+
+func TestNext_returns_what_one_read_completed(t *testing.T) {
+	r := NewReader(io.MultiReader(strings.NewReader("1\n2"), strings.NewReader("3\r"), strings.NewReader("\n4\n5\r\n")), 10)
+	for _, want := range [][]string{{"1"}, {"23"}, {"4", "5"}, nil} {
+		got, err := r.Next(nil)
+		if diff := cmp.Diff(want, got); diff != "" || (err == io.EOF) != (want == nil) {
+			t.Errorf("lines (-want +got):\n%s\n%v", diff, err)
+		}
+	}
+}
+
+// Whoever goes on after a line that was too long gets all others.
+func TestNext_goes_on_behind_a_line_that_is_too_long(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`[ab\r\n]{0,60}`).Draw(t, "text")
+		limit := rapid.IntRange(0, 6).Draw(t, "limit")
+		var want []string
+		long := 0
+		for _, line := range Cut(nil, text) {
+			if len(line) <= limit {
+				want = append(want, line)
+			} else {
+				long++
+			}
+		}
+		var src io.Reader = strings.NewReader(text)
+		if rapid.Bool().Draw(t, "halves") {
+			src = iotest.HalfReader(src)
+		}
+		r := NewReader(src, limit)
+		var got []string
+		var err error
+		for err != io.EOF {
+			if got, err = r.Next(got); err == nil {
+				continue
+			}
+			if _, ok := errors.AsType[*TooLongError](err); ok {
+				long--
+			} else if err != io.EOF {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" || long != 0 {
+			t.Fatalf("%d long lines not told of; lines (-want +got):\n%s", long, diff)
+		}
+	})
+}
+
+// A failure is told once; the line that it cut in two is whole if the source goes on.
+func TestNext_reads_on_after_a_failure(t *testing.T) {
+	src := &failsOnce{Reader: strings.NewReader("b\n")}
+	r := NewReader(io.MultiReader(strings.NewReader("a"), src), 10)
+	got, err := r.Next(nil)
+	if len(got) != 0 || err != errOnce {
+		t.Fatalf("first call: %q, %v", got, err)
+	}
+	if got, err = r.Next(nil); err != nil || len(got) != 1 || got[0] != "ab" {
+		t.Errorf("second call: %q, %v", got, err)
+	}
+}
+
+var errOnce = errors.New("not now")
+
+type failsOnce struct {
+	io.Reader
+	failed bool
+}
+
+func (f *failsOnce) Read(p []byte) (int, error) {
+	if !f.failed {
+		f.failed = true
+		return 0, errOnce
+	}
+	return f.Reader.Read(p)
+}
+
+type silent struct{}
+
+func (silent) Read([]byte) (int, error) { return 0, nil }
+
+func TestNext_gives_up_a_source_that_returns_nothing(t *testing.T) {
+	if _, err := NewReader(silent{}, 10).Next(nil); err != io.ErrNoProgress {
+		t.Errorf("Next = %v", err)
+	}
+}
+
+// A line that is kept holds on to a piece of a small read, to all of a large one.
+func TestNext_shares_memory_within_bounds(t *testing.T) {
+	for size, limit := range map[int]int{readSize/2 - 1: pieceSize, readSize / 2: readSize, readSize: readSize} {
+		text := strings.Repeat("0123456789\n", readSize)[:size]
+		lines, err := NewReader(strings.NewReader(text), 100).Next(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pieces, longest, length := 1, 0, 11
+		for i := range lines[1:] {
+			behind := uintptr(unsafe.Pointer(unsafe.StringData(lines[i]))) + 11
+			if length += 11; behind != uintptr(unsafe.Pointer(unsafe.StringData(lines[i+1]))) {
+				pieces, length = pieces+1, 11
+			}
+			longest = max(longest, length)
+		}
+		if longest > limit || pieces > size/(limit-11)+1 {
+			t.Errorf("read of %d bytes: %d lines in %d pieces of up to %d bytes", size, len(lines), pieces, longest)
+		}
 	}
 }

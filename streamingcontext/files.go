@@ -1,0 +1,86 @@
+package streamingcontext
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/leat-io/leat/dstream"
+	"github.com/leat-io/leat/rdd"
+	"github.com/leat-io/leat/receivers/file"
+)
+
+// A FileOption is an option of TextFiles, BinaryRecords and FileStream.
+type FileOption func(*file.Options)
+
+// IncludeExisting also reads files that were there before the stream was declared, if they are within
+// Options.FileRemember of the first batch.
+func IncludeExisting() FileOption { return func(o *file.Options) { o.IncludeExisting = true } }
+
+// FileFilter says by its path whether a file counts. Without it, every name does that does not begin with
+// a dot.
+func FileFilter(accept func(path string) bool) FileOption {
+	return func(o *file.Options) { o.Filter = accept }
+}
+
+// fromFiles declares an input of the files that appear in folders, which read makes an RDD of.
+func fromFiles[T any](c *Context, op, dirGlob string, opts []FileOption, read func(*rdd.Context, []file.File) *rdd.RDD[T]) *dstream.DStream[T] {
+	o := file.Options{Start: c.opts.Clock.Now(), Interval: c.Interval(), Remember: c.opts.FileRemember}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	selector, err := file.NewSelector(dirGlob, o)
+	if err != nil {
+		c.refuse(op, err)
+		return dstream.NewInput[T](c.graph, op, "File stream", noInput[T]{})
+	}
+	return dstream.NewInput[T](c.graph, op, "File stream", &files[T]{c: c, selector: selector, read: read})
+}
+
+// files is the input of a file stream. The graph calls it one call at a time.
+type files[T any] struct {
+	c        *Context
+	selector *file.Selector
+	read     func(*rdd.Context, []file.File) *rdd.RDD[T] // of one file at least
+}
+
+func (f *files[T]) RDD(c *rdd.Context, t dstream.Time) (*rdd.RDD[T], error) {
+	before := time.Now()
+	found, warnings := f.selector.Select(int64(t))
+	if err := errors.Join(warnings...); err != nil {
+		f.c.opts.Logger.Warn("files of a batch are left for later", "batch", int64(t), "err", err)
+	}
+	if took := time.Since(before); took > f.c.Interval() {
+		f.c.opts.Logger.Warn("listing files takes longer than the batch interval", "batch", int64(t), "took", took)
+	}
+	if len(found) == 0 {
+		return rdd.Empty[T](c), nil
+	}
+	return f.read(c, found), nil
+}
+
+// Report returns the paths of the batch's files; their records are not counted.
+func (f *files[T]) Report(t dstream.Time) (records int64, description string, ok bool) {
+	found, _ := f.selector.Select(int64(t)) // remembered by now
+	return 0, strings.Join(paths(found), "\n"), true
+}
+
+// Forget tells the selector which batch was completed; it goes by its own remember duration.
+func (f *files[T]) Forget(upTo dstream.Time) {
+	f.selector.Forget(int64(upTo) + f.c.Interval().Milliseconds())
+}
+
+func paths(files []file.File) []string {
+	p := make([]string, len(files))
+	for i, f := range files {
+		p[i] = f.Path
+	}
+	return p
+}
+
+// noInput stands in for an input that could not be made; Start refuses the graph.
+type noInput[T any] struct{}
+
+func (noInput[T]) RDD(*rdd.Context, dstream.Time) (*rdd.RDD[T], error) {
+	return nil, errors.New("input was refused") // never called: such a graph does not start
+}
