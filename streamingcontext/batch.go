@@ -19,7 +19,8 @@ type batch struct {
 	left    int        // jobs that have not ended
 	started bool
 	failed  bool
-	info    BatchInfo // kept up to date only where somebody listens
+	told    bool      // somebody listened when the batch was submitted
+	info    BatchInfo // kept up to date only if told
 }
 
 // jobStarted notes the start of a job and tells listeners.
@@ -28,7 +29,7 @@ func (b *batch) jobStarted(job *dstream.Job, c *Context) {
 	defer b.mu.Unlock()
 	first := !b.started
 	b.started = true
-	if c.bus.idle() {
+	if !b.told {
 		return
 	}
 	now := c.opts.Clock.Now()
@@ -47,7 +48,7 @@ func (b *batch) jobEnded(job *dstream.Job, err error, c *Context) (last bool) {
 	defer b.mu.Unlock()
 	b.left--
 	b.failed = b.failed || err != nil
-	if c.bus.idle() {
+	if !b.told {
 		return b.left == 0
 	}
 	out := &b.info.Outputs[job.ID]
@@ -70,6 +71,7 @@ func (b *batch) submitted(jobs []dstream.Job, infos []dstream.InputInfo, c *Cont
 	if c.bus.idle() {
 		return
 	}
+	b.told = true
 	b.info = BatchInfo{Time: b.time, ID: b.id, Inputs: infos, Submitted: c.opts.Clock.Now(), Started: Unknown, Ended: Unknown}
 	for _, j := range jobs {
 		b.info.Outputs = append(b.info.Outputs,
@@ -80,11 +82,11 @@ func (b *batch) submitted(jobs []dstream.Job, infos []dstream.InputInfo, c *Cont
 
 // completed tells listeners that the batch is over.
 func (b *batch) completed(c *Context) {
-	if c.bus.idle() {
-		return
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if !b.told {
+		return
+	}
 	postBatch(c.bus, b.snapshot(), func(l *Listener) func(BatchInfo) { return l.BatchCompleted })
 }
 

@@ -148,6 +148,13 @@ func (e *Engine) RDDs() *rdd.Context { return e.rdds }
 // Cluster returns the executors.
 func (e *Engine) Cluster() *local.Cluster { return e.cluster }
 
+// AddListener makes the scheduler tell l, too, of jobs, stages and tasks from now on; see
+// scheduler.Scheduler.AddListener.
+func (e *Engine) AddListener(l *scheduler.Listener) { e.scheduler.AddListener(l) }
+
+// RemoveListener makes the scheduler forget a listener that AddListener was given.
+func (e *Engine) RemoveListener(l *scheduler.Listener) { e.scheduler.RemoveListener(l) }
+
 // Active returns the context that runs on the engine, nil if none does.
 func (e *Engine) Active() *Context { return e.active.Load() }
 
