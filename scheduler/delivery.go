@@ -15,6 +15,8 @@ type delivery struct {
 	listener Listener
 	limit    int
 	log      *slog.Logger
+	added    *Listener // by AddListener; guarded by Scheduler.mu, as is removed
+	removed  bool
 
 	mu       sync.Mutex
 	queue    []func(*Listener)

@@ -18,6 +18,8 @@ type JobStarted struct {
 	// Stages are all stages of the job, parents first, also those that will be skipped because their
 	// outputs are there. The last one brings the results.
 	Stages []StageInfo
+	// RDDs are, for each of Stages, what it computes: its last RDD first, at most MaxStageRDDs.
+	RDDs [][]RDDInfo
 }
 
 // StageInfo describes a stage.
@@ -131,6 +133,7 @@ func (l *loop) emitJobStarted(j *job) {
 	ev.Properties.Tags = slices.Clone(ev.Properties.Tags)
 	for _, st := range j.stages {
 		ev.Stages = append(ev.Stages, l.info(st))
+		ev.RDDs = append(ev.RDDs, l.rdds(st))
 	}
 	l.emit(func(li *Listener) {
 		if li.JobStarted != nil {

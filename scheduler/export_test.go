@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"time"
 
 	"github.com/leat-io/leat/lineage"
@@ -140,4 +141,21 @@ func (s *ScriptLoop) Slots() (total, sum int) {
 		sum += ex.free
 	}
 	return s.l.free, sum
+}
+
+// Deliveries returns how many listeners a scheduler keeps track of.
+func Deliveries(s *Scheduler) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.deliveries)
+}
+
+// AwaitDeliveries waits until the goroutines of all removed listeners have ended.
+func AwaitDeliveries(s *Scheduler) {
+	s.mu.Lock()
+	removed := slices.DeleteFunc(slices.Clone(s.deliveries), func(d *delivery) bool { return !d.removed })
+	s.mu.Unlock()
+	for _, d := range removed {
+		<-d.over
+	}
 }

@@ -14,15 +14,15 @@ import (
 // listener, which they wait for. New starts nothing: the first Run starts the scheduler's goroutines
 // and Close stops them.
 type Scheduler struct {
-	backend    Backend
-	opts       Options
-	inbox      *inbox
-	registry   *registry // the loop's; others may ask it what is kept
-	deliveries []*delivery
+	backend  Backend
+	opts     Options
+	inbox    *inbox
+	registry *registry // the loop's; others may ask it what is kept
 
-	mu      sync.Mutex // guards started and closed; held while nothing else is locked
-	started bool
-	closed  bool
+	mu         sync.Mutex // guards the fields below; taken before the inbox's and a delivery's
+	started    bool
+	closed     bool
+	deliveries []*delivery // all whose goroutines may run
 
 	stop      context.CancelFunc // ends the backend; set by start
 	wg        sync.WaitGroup     // loop and backend
@@ -98,7 +98,7 @@ func (s *Scheduler) Close() error {
 	s.closing.Do(func() {
 		s.mu.Lock()
 		s.closed = true
-		started := s.started
+		started, deliveries := s.started, s.deliveries
 		s.mu.Unlock()
 		s.inbox.post(closing{})
 		if !started {
@@ -107,12 +107,12 @@ func (s *Scheduler) Close() error {
 		}
 		s.stop()
 		s.wg.Wait()
-		for _, d := range s.deliveries {
+		for _, d := range deliveries {
 			d.close()
 		}
 		var waiting sync.WaitGroup
-		stuck := make([]bool, len(s.deliveries))
-		for i, d := range s.deliveries {
+		stuck := make([]bool, len(deliveries))
+		for i, d := range deliveries {
 			waiting.Go(func() { stuck[i] = !d.wait(s.opts.ListenerPatience) })
 		}
 		waiting.Wait()
@@ -146,7 +146,7 @@ func (s *Scheduler) start() error {
 	for _, d := range s.deliveries {
 		s.listeners.Go(d.run)
 	}
-	l := newLoop(s.backend, s.opts, s.registry, s.deliveries, s.inbox.after)
+	l := newLoop(s.backend, s.opts, s.registry, slices.Clone(s.deliveries), s.inbox.after)
 	s.wg.Go(func() { s.inbox.run(l) })
 	s.wg.Go(func() {
 		err := s.backend.Run(ctx, sink{s.inbox, l.commits})

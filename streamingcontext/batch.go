@@ -19,7 +19,8 @@ type batch struct {
 	left    int        // jobs that have not ended
 	started bool
 	failed  bool
-	info    BatchInfo // kept up to date only where somebody listens
+	told    bool      // somebody listened, or something is governed by it, when the batch was submitted
+	info    BatchInfo // kept up to date only if told
 	heldUp  []heldUp  // set with info; only where rates follow the batches
 }
 
@@ -29,7 +30,7 @@ func (b *batch) jobStarted(job *dstream.Job, c *Context) {
 	defer b.mu.Unlock()
 	first := !b.started
 	b.started = true
-	if c.unwatched() {
+	if !b.told {
 		return
 	}
 	now := c.opts.Clock.Now()
@@ -48,7 +49,7 @@ func (b *batch) jobEnded(job *dstream.Job, err error, c *Context) (last bool) {
 	defer b.mu.Unlock()
 	b.left--
 	b.failed = b.failed || err != nil
-	if c.unwatched() {
+	if !b.told {
 		return b.left == 0
 	}
 	out := &b.info.Outputs[job.ID]
@@ -71,6 +72,7 @@ func (b *batch) submitted(jobs []dstream.Job, infos []dstream.InputInfo, c *Cont
 	if c.unwatched() {
 		return
 	}
+	b.told = true
 	if c.opts.Backpressure.Enabled {
 		// A block that is cut at a batch's very time may come into the next one.
 		b.heldUp = c.blocks.heldUp(b.time, (c.Interval() + c.opts.BlockInterval).Milliseconds())
@@ -85,12 +87,12 @@ func (b *batch) submitted(jobs []dstream.Job, infos []dstream.InputInfo, c *Cont
 
 // completed tells listeners that the batch is over, after what is governed by it.
 func (b *batch) completed(c *Context) {
-	if c.unwatched() {
+	b.mu.Lock()
+	told, info := b.told, b.snapshot()
+	b.mu.Unlock()
+	if !told {
 		return
 	}
-	b.mu.Lock()
-	info := b.snapshot()
-	b.mu.Unlock()
 	c.govern(info, b.heldUp)
 	postBatch(c.bus, info, func(l *Listener) func(BatchInfo) { return l.BatchCompleted })
 }

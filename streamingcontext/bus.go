@@ -4,29 +4,67 @@ import (
 	"log/slog"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // A bus brings events to the listeners of a context, in order, on one goroutine.
 type bus struct {
-	listeners []Listener
+	listeners atomic.Pointer[[]listening] // replaced as a whole, under mu
 	limit     int
 	log       *slog.Logger
 
 	mu      sync.Mutex // guards the fields below
-	queue   []func(*Listener)
+	queue   []posted
 	dropped int
 	closed  bool
 	wake    chan struct{} // holds one token while there may be something to do
 }
 
 func newBus(listeners []Listener, limit int, log *slog.Logger) *bus {
-	return &bus{listeners: listeners, limit: limit, log: log, wake: make(chan struct{}, 1)}
+	b := &bus{limit: limit, log: log, wake: make(chan struct{}, 1)}
+	all := make([]listening, len(listeners))
+	for i, l := range listeners {
+		all[i].Listener = l
+	}
+	b.listeners.Store(&all)
+	return b
+}
+
+// A posted event is for those who listened then.
+type posted struct {
+	event func(*Listener)
+	to    []listening
+}
+
+// listening is a listener and, where it was added later, what it is known by.
+type listening struct {
+	Listener
+	added *Listener
 }
 
 // idle reports whether nobody listens, so that events need not be made.
-func (b *bus) idle() bool { return len(b.listeners) == 0 }
+func (b *bus) idle() bool { return len(*b.listeners.Load()) == 0 }
+
+func (b *bus) add(l *Listener) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := *b.listeners.Load()
+	if l == nil || slices.ContainsFunc(all, func(have listening) bool { return have.added == l }) {
+		return
+	}
+	all = append(slices.Clone(all), listening{*l, l})
+	b.listeners.Store(&all)
+}
+
+func (b *bus) remove(l *Listener) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := slices.DeleteFunc(slices.Clone(*b.listeners.Load()), func(have listening) bool { return l != nil && have.added == l })
+	b.listeners.Store(&all)
+}
 
 // post queues an event or, if the queue is full, counts it as dropped. It does not block.
 func (b *bus) post(event func(*Listener)) {
@@ -34,7 +72,7 @@ func (b *bus) post(event func(*Listener)) {
 	switch {
 	case b.closed:
 	case len(b.queue) < b.limit:
-		b.queue = append(b.queue, event)
+		b.queue = append(b.queue, posted{event, *b.listeners.Load()})
 	default:
 		b.dropped++
 	}
@@ -68,11 +106,11 @@ func (b *bus) run() {
 			b.deliverAll(events)
 			if dropped > 0 {
 				b.log.Warn("listeners are too slow", "dropped", dropped)
-				b.deliverAll([]func(*Listener){func(l *Listener) {
+				b.deliverAll([]posted{{func(l *Listener) {
 					if l.Dropped != nil {
 						l.Dropped(dropped)
 					}
-				}})
+				}, *b.listeners.Load()}})
 			}
 			if len(events) == 0 && closed {
 				return
@@ -85,14 +123,17 @@ func (b *bus) run() {
 }
 
 // deliverAll gives each event to each listener, also behind a listener that ended its goroutine.
-func (b *bus) deliverAll(events []func(*Listener)) {
-	calls := len(events) * len(b.listeners)
-	for next := 0; next < calls; {
+func (b *bus) deliverAll(events []posted) {
+	var event, listener int // the next call
+	for event < len(events) {
 		err := apart(func() error {
-			for next < calls {
-				i := next
-				next++
-				b.call(events[i/len(b.listeners)], &b.listeners[i%len(b.listeners)])
+			for ; event < len(events); event, listener = event+1, 0 {
+				e := events[event]
+				for listener < len(e.to) {
+					l := &e.to[listener].Listener
+					listener++
+					b.call(e.event, l)
+				}
 			}
 			return nil
 		})

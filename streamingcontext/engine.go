@@ -174,6 +174,13 @@ func (e *Engine) executors() []scheduler.ExecutorInfo {
 	return infos
 }
 
+// AddListener makes the scheduler tell l, too, of jobs, stages and tasks from now on; see
+// scheduler.Scheduler.AddListener.
+func (e *Engine) AddListener(l *scheduler.Listener) { e.scheduler.AddListener(l) }
+
+// RemoveListener makes the scheduler forget a listener that AddListener was given.
+func (e *Engine) RemoveListener(l *scheduler.Listener) { e.scheduler.RemoveListener(l) }
+
 // Active returns the context that runs on the engine, nil if none does.
 func (e *Engine) Active() *Context { return e.active.Load() }
 

@@ -79,7 +79,7 @@ func (r *running) serve(ctx context.Context) {
 func (r *running) runOutput(ctx context.Context, q queued) {
 	c, b, job := r.c, q.batch, &q.job
 	b.jobStarted(job, c)
-	err := apart(func() error { return runJob(ctx, job) })
+	err := apart(func() error { return runJob(forOutput(ctx, job), job) })
 	if err != nil {
 		err = &OutputError{Batch: b.time, Output: job.ID, Name: job.Name, Site: job.Site, Err: err}
 	}

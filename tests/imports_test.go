@@ -41,6 +41,9 @@ var layers = []struct {
 	{"receivers/socket", []string{"receivers", "receivers/internal/...", "rdd/codec"}},
 	{"streamingcontext", []string{"dstream", "rdd", "lineage", "receivers/...", "receivers", "scheduler", "scheduler/local",
 		"scheduler/driverlog", "scheduler/driverlog/memlog"}},
+	{"streamingcontext/progress", []string{"streamingcontext", "dstream", "scheduler"}},
+	{"streamingcontext/metrics", []string{"streamingcontext", "streamingcontext/progress"}},
+	{"streamingcontext/web", []string{"streamingcontext", "streamingcontext/progress", "dstream", "scheduler", "lineage"}},
 	{"streamingcontext/streamtest", []string{"streamingcontext", "dstream", "rdd", "lineage", "receivers", "receivers/queue", "scheduler", "scheduler/local"}},
 	{"examples/...", []string{"..."}},
 	{"tests", []string{"..."}},
@@ -59,6 +62,7 @@ var outside = []struct {
 	{"github.com/google/go-cmp", []string{"scheduler/driverlog/logtest", "scheduler/schedulertest", "receivers/receiverstest", "streamingcontext/streamtest", "tests", "tests/..."}},
 	{"go.uber.org/goleak", []string{"scheduler/schedulertest", "receivers/receiverstest", "tests", "tests/..."}},
 	{"pgregory.net/rapid", []string{"tests", "tests/..."}},
+	{"github.com/prometheus/", []string{"streamingcontext/metrics"}},
 	{"encoding/gob", nil},
 	{"hash/maphash", nil},
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/leat-io/leat/dstream"
+	"github.com/leat-io/leat/examples/internal/page"
 	"github.com/leat-io/leat/examples/internal/table"
 	"github.com/leat-io/leat/examples/internal/text"
 	"github.com/leat-io/leat/rdd"
@@ -40,6 +41,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer, 
 	source := text.Source{Stdin: stdin, Batches: 45} // longer than a window
 	flags := flag.NewFlagSet("windowedwordcount", flag.ContinueOnError)
 	source.Flags(flags)
+	watch := page.Flag(flags)
 	batch := flags.Duration("batch", time.Second, "batch interval")
 	window := flags.Duration("window", 30*time.Second, "how far back a window reaches")
 	slide := flags.Duration("slide", 10*time.Second, "how far apart windows are")
@@ -73,6 +75,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer, 
 	if err != nil {
 		return err
 	}
+	stop, err := page.Show(ctx, *watch, ssc)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	ones := dstream.MapToPair(dstream.FlatMap(lines, strings.Fields), func(w string) (string, int64) { return w, 1 })
 	counts := dstream.ReduceByKeyAndWindow(ones, add, subtract, *window, *slide,
 		dstream.KeepWindowed(func(c table.Count) bool { return c.Value > 0 }))

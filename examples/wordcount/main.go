@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/leat-io/leat/dstream"
+	"github.com/leat-io/leat/examples/internal/page"
 	"github.com/leat-io/leat/examples/internal/table"
 	"github.com/leat-io/leat/examples/internal/text"
 	"github.com/leat-io/leat/rdd"
@@ -41,6 +42,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer, 
 	source := text.Source{Stdin: stdin}
 	flags := flag.NewFlagSet("wordcount", flag.ContinueOnError)
 	source.Flags(flags)
+	watch := page.Flag(flags)
 	batch := flags.Duration("batch", time.Second, "batch interval")
 	top := flags.Int("top", 10, "how many words to show, 0 for all")
 	once := flags.Bool("once", false, "count the files as one job and print the counts")
@@ -60,7 +62,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer, 
 	if *once {
 		return countOnce(ctx, engine, source, *top, stdout)
 	}
-	return countStream(ctx, engine, source, *batch, *top, stdout, clock)
+	return countStream(ctx, engine, source, *watch, *batch, *top, stdout, clock)
 }
 
 // countOnce counts the words of an RDD.
@@ -77,7 +79,7 @@ func countOnce(ctx context.Context, engine *streamingcontext.Engine, source text
 }
 
 // countStream counts the words of each batch and adds them up.
-func countStream(ctx context.Context, engine *streamingcontext.Engine, source text.Source, batch time.Duration, top int, stdout io.Writer, clock streamingcontext.Clock) error {
+func countStream(ctx context.Context, engine *streamingcontext.Engine, source text.Source, watch string, batch time.Duration, top int, stdout io.Writer, clock streamingcontext.Clock) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	screen := table.New(stdout)
@@ -89,6 +91,11 @@ func countStream(ctx context.Context, engine *streamingcontext.Engine, source te
 	if err != nil {
 		return err
 	}
+	stop, err := page.Show(ctx, watch, ssc)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	counts := dstream.CountByValue(dstream.FlatMap(lines, strings.Fields))
 	dstream.ForeachRDD(counts, func(ctx context.Context, r *rdd.RDD[table.Count], t dstream.Time) error {
 		begin := clock.Now()
