@@ -41,6 +41,10 @@ type Properties struct {
 	Group       string // what jobs are cancelled by
 	Description string // for people
 	Tags        []string
+	// Batch and Output say which output operation of which batch the jobs are for: the batch time in milliseconds,
+	// 0 outside of batches, and the output's position among the batch's jobs.
+	Batch  int64
+	Output int
 }
 
 type propertiesKey struct{}
