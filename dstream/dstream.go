@@ -37,11 +37,13 @@ type checkpointed interface {
 
 // retire lets go of an RDD of a forgotten batch. One that is computed once more, because what was
 // derived from it got lost, must not be kept by executors again: nobody would tell them to drop it. An RDD
-// that was not made for the batch belongs to the program and is left alone.
-func retire(last *retired, n lineage.Node, scope lineage.Scope) {
+// that was not made for the batch belongs to the program and is left alone. With keep, what executors hold stays.
+func retire(last *retired, n lineage.Node, scope lineage.Scope, keep bool) {
 	if r, ok := n.(checkpointed); ok && n.ID().Scope == scope {
 		last.add(r)
-		r.Unpersist()
+		if !keep {
+			r.Unpersist()
+		}
 	}
 }
 
@@ -58,7 +60,12 @@ func (r *retired) add(c checkpointed) {
 
 // newStream declares a stream with the slide of its first parent.
 func newStream[T any](g *Graph, op string, err error, parents ...*node) *DStream[T] {
-	s := &DStream[T]{node: &node{op: op, parents: parents}, rdds: map[Time]*rdd.RDD[T]{}}
+	return newStreamAt[T](g, op, "", err, parents...)
+}
+
+// newStreamAt is newStream for a declaration at site, which is looked for where it is empty.
+func newStreamAt[T any](g *Graph, op, site string, err error, parents ...*node) *DStream[T] {
+	s := &DStream[T]{node: &node{op: op, site: site, parents: parents}, rdds: map[Time]*rdd.RDD[T]{}}
 	s.slide = g.interval
 	if len(parents) > 0 {
 		s.slide = parents[0].slide
@@ -127,16 +134,19 @@ func (s *DStream[T]) forgetUpTo(t Time) {
 		return
 	}
 	slices.Sort(gone)
+	keep := s.graph.keep && s.level != nil
 	for _, at := range gone {
 		if r := s.rdds[at]; r != nil {
-			retire(&s.retired, r.Node(), s.scope(at))
+			retire(&s.retired, r.Node(), s.scope(at), keep)
 		}
 		delete(s.rdds, at)
 	}
 	if s.dropped != nil {
 		s.dropped(gone[len(gone)-1])
 	}
-	s.graph.rdds.Forget(scopes...)
+	if !keep {
+		s.graph.rdds.Forget(scopes...)
+	}
 }
 
 func (s *DStream[T]) present() []Time {

@@ -1,6 +1,7 @@
 package dstream_test
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -74,4 +75,20 @@ func ExampleTime_To() {
 func ExampleTime_Until() {
 	fmt.Println(dstream.Time(500).Until(740, 120*time.Millisecond))
 	// Output: [500 ms 620 ms]
+}
+
+func ExampleGraph_KeepPersisted() {
+	play(3, func(g *dstream.Graph) {
+		g.KeepPersisted(true)
+		s := numbers(g).Cache()
+		dstream.ForeachRDD(s, func(ctx context.Context, r *rdd.RDD[int], t dstream.Time) error {
+			_, err := r.Count(ctx)
+			fmt.Println(t, s.Remembered(), err) // the batch before goes with this one; its partitions stay
+			return err
+		})
+	})
+	// Output:
+	// 1000 ms [1000 ms] <nil>
+	// 2000 ms [1000 ms 2000 ms] <nil>
+	// 3000 ms [2000 ms 3000 ms] <nil>
 }

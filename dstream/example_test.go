@@ -80,3 +80,21 @@ func visits(g *dstream.Graph) *dstream.DStream[rdd.Pair[string, int]] {
 func homes(g *dstream.Graph) *dstream.DStream[rdd.Pair[string, string]] {
 	return dstream.ConstantStream(g, rdd.Parallelize(g.RDDs(), []rdd.Pair[string, string]{{Key: "ada", Value: "Rome"}, {Key: "cy", Value: "Oslo"}}, 1))
 }
+
+// An operator of one's own has a name, and errors point at the line that calls the function it is in.
+func ExampleOperator() {
+	play(2, func(g *dstream.Graph) {
+		words := dstream.SliceStream(g, [][]string{{"be", "to", "be"}, {"or"}}, 1)
+		distinct := dstream.Operator(words, "distinct", func(r *rdd.RDD[string], _ dstream.Time) (*rdd.RDD[string], error) {
+			return rdd.Distinct(r, rdd.NumPartitions(1)), nil
+		})
+		dstream.ForeachRDD(distinct, func(ctx context.Context, r *rdd.RDD[string], t dstream.Time) error {
+			rows, err := r.Collect(ctx)
+			fmt.Println(t, rows)
+			return err
+		})
+	})
+	// Output:
+	// 1000 ms [be to]
+	// 2000 ms [or]
+}

@@ -33,6 +33,7 @@ type Graph struct {
 	zero     Time   // the time before the first batch
 	remember millis // least retention of every stream; 0: none asked for
 	infos    map[Time][]InputInfo
+	keep     bool // what executors hold of forgotten batches stays
 	orphan   bool // belongs to no context; see orphans
 }
 
@@ -70,6 +71,14 @@ func (g *Graph) Remember(d time.Duration) error {
 	}
 	g.remember = ms
 	return nil
+}
+
+// KeepPersisted says whether what persisted streams have left on executors stays when their batches are forgotten.
+// It is dropped unless this is set before the graph is started.
+func (g *Graph) KeepPersisted(keep bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.keep = keep
 }
 
 // Seal ends the time of declarations: from now on they fail with why.
@@ -133,7 +142,9 @@ func (g *Graph) declare(n *node, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n.graph = g
-	n.site = rdd.CallSite()
+	if n.site == "" {
+		n.site = rdd.CallSite()
+	}
 	if g.sealed != nil {
 		n.err = &BuildError{Op: n.op, Site: n.site, Err: g.sealed}
 		return

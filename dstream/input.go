@@ -2,6 +2,7 @@ package dstream
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/leat-io/leat/rdd"
 )
@@ -65,9 +66,10 @@ func NewInput[T any](g *Graph, op, name string, in Input[T]) *DStream[T] {
 	reporter, _ := in.(InputReporter)
 	forgetter, _ := in.(InputForgetter)
 	s.compute = func(t Time) (*rdd.RDD[T], error) {
+		again := t <= s.newest // forgotten, and asked for once more: what it gave is known
 		c := s.rddsAt(t)
 		r, err := called(func() (*rdd.RDD[T], error) { return in.RDD(c, t) })
-		if err != nil || reporter == nil {
+		if err != nil || reporter == nil || again && g.reported(t, id) {
 			return r, err
 		}
 		if records, description, ok := reporter.Report(t); ok {
@@ -81,15 +83,18 @@ func NewInput[T any](g *Graph, op, name string, in Input[T]) *DStream[T] {
 	return s
 }
 
+// reported reports whether an input has told what it gave to a batch. The graph's lock is held.
+func (g *Graph) reported(t Time, stream int) bool {
+	return slices.ContainsFunc(g.infos[t], func(have InputInfo) bool { return have.Stream == stream })
+}
+
 // report keeps what an input gave to a batch. The graph's lock is held.
 func (g *Graph) report(t Time, info InputInfo) error {
 	if info.Records < 0 {
 		return fmt.Errorf("input %d: %w: %d", info.Stream, ErrNegativeRecords, info.Records)
 	}
-	for _, have := range g.infos[t] {
-		if have.Stream == info.Stream {
-			return fmt.Errorf("input %d: %w", info.Stream, ErrDuplicateInputInfo)
-		}
+	if g.reported(t, info.Stream) {
+		return fmt.Errorf("input %d: %w", info.Stream, ErrDuplicateInputInfo)
 	}
 	g.infos[t] = append(g.infos[t], info)
 	return nil

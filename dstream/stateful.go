@@ -84,7 +84,7 @@ func (s *stateRDDs[S]) forget(upTo Time) {
 	}
 	slices.Sort(gone)
 	for _, t := range gone {
-		retire(&s.retired, s.batches[t].Node(), s.node.scope(t))
+		retire(&s.retired, s.batches[t].Node(), s.node.scope(t), s.node.graph.keep)
 		delete(s.batches, t)
 	}
 }

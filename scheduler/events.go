@@ -54,6 +54,7 @@ type StageSubmitted struct {
 type StageCompleted struct {
 	StageInfo
 	Attempt, Tasks  int
+	Properties      lineage.Properties // as of its submission
 	Err             error
 	Submitted, Time time.Time
 }
@@ -164,7 +165,7 @@ func (l *loop) emitStageSubmitted(set *taskSet) {
 	st := set.stage
 	l.stageEvents++
 	st.lastEvent = l.stageEvents
-	if !l.listening() {
+	if !l.listening() && l.opts.StageWatch == nil {
 		return
 	}
 	set.submitted = l.now()
@@ -180,10 +181,14 @@ func (l *loop) emitStageCompleted(set *taskSet, reason error) {
 	st := set.stage
 	l.stageEvents++
 	st.lastEvent = l.stageEvents
-	if !l.listening() {
+	if !l.listening() && l.opts.StageWatch == nil {
 		return
 	}
-	ev := StageCompleted{StageInfo: l.info(st), Attempt: set.attempt, Tasks: len(set.tasks), Err: reason, Submitted: set.submitted, Time: l.now()}
+	ev := StageCompleted{StageInfo: l.info(st), Attempt: set.attempt, Tasks: len(set.tasks), Properties: set.properties,
+		Err: reason, Submitted: set.submitted, Time: l.now()}
+	if l.opts.StageWatch != nil {
+		l.opts.StageWatch(ev)
+	}
 	l.emit(func(li *Listener) {
 		if li.StageCompleted != nil {
 			li.StageCompleted(ev)

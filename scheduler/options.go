@@ -51,6 +51,9 @@ type Options struct {
 	// ListenerPatience is how long Close waits for a listener that does not return from a call. What is
 	// queued for it is dropped then. 0 means 10s.
 	ListenerPatience time.Duration
+	// StageWatch is told of each attempt of a stage that is over, on the scheduler's loop: before a job returns
+	// that was waiting for it. It must be quick and call nothing of the scheduler. nil costs nothing.
+	StageWatch func(StageCompleted)
 	// Logger takes stages given up (Error), retries (Warn), executors that come and go (Info) and
 	// attempts (Debug). nil discards.
 	Logger *slog.Logger

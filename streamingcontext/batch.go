@@ -1,74 +1,151 @@
 package streamingcontext
 
 import (
+	"cmp"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/leat-io/leat/dstream"
 )
 
 // A batch is one batch that has been begun, on its way to being committed.
 type batch struct {
-	id    int64
-	time  dstream.Time
-	plan  manifest
-	ended bool // all its jobs have; guarded by ledger.commit
+	id     int64
+	time   dstream.Time
+	plan   manifest
+	inputs []dstream.InputInfo
+	ended  bool // all its jobs have, for good; guarded by ledger.commit
 
 	settled bool // ended and, if its turn has come, committed; guarded by ledger.mu
 
 	mu      sync.Mutex // guards the fields below
 	left    int        // jobs that have not ended
-	started bool
-	failed  bool
+	attempt int        // how often its jobs were queued
+	queued  int64      // when they were first, by the context's clock
+	started int64      // when the first of them started, Unknown before
+	began   time.Time  // the same by package time
+	failed  []failedJob
+	notMade error     // why it could not be generated
 	told    bool      // somebody listened, or something is governed by it, when the batch was submitted
 	info    BatchInfo // kept up to date only if told
 	heldUp  []heldUp  // set with info; only where rates follow the batches
 }
 
-// jobStarted notes the start of a job and tells listeners.
-func (b *batch) jobStarted(job *dstream.Job, c *Context) {
+// failedJob is an output that failed in the last attempt.
+type failedJob struct {
+	job dstream.Job
+	err *OutputError
+}
+
+// jobStarted notes the start of a job and tells listeners. It reports whether it is the first of the batch.
+func (b *batch) jobStarted(job *dstream.Job, c *Context) (first bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	first := !b.started
-	b.started = true
-	if !b.told {
-		return
+	first = b.started == Unknown
+	if !first && !b.told {
+		return false
 	}
 	now := c.opts.Clock.Now()
+	if first {
+		b.started, b.began = now, time.Now()
+	}
+	if !b.told {
+		return first
+	}
 	if first {
 		b.info.Started = now
 		postBatch(c.bus, b.snapshot(), func(l *Listener) func(BatchInfo) { return l.BatchStarted })
 	}
 	out := &b.info.Outputs[job.ID]
-	out.Started = now
+	out.Started, out.Ended, out.Err, out.Attempt = now, Unknown, nil, b.attempt
 	postOutput(c.bus, *out, func(l *Listener) func(OutputInfo) { return l.OutputStarted })
+	return first
 }
 
 // jobEnded notes the end of a job, tells listeners and reports whether it was the last one.
-func (b *batch) jobEnded(job *dstream.Job, err error, c *Context) (last bool) {
+func (b *batch) jobEnded(job *dstream.Job, err *OutputError, c *Context) (last bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.left--
-	b.failed = b.failed || err != nil
+	if err != nil {
+		b.failed = append(b.failed, failedJob{*job, err})
+	}
 	if !b.told {
 		return b.left == 0
 	}
 	out := &b.info.Outputs[job.ID]
-	out.Ended, out.Err = c.opts.Clock.Now(), err
+	out.Ended = c.opts.Clock.Now()
+	if err != nil {
+		out.Err = err
+	}
 	b.info.Ended = out.Ended
 	postOutput(c.bus, *out, func(l *Listener) func(OutputInfo) { return l.OutputCompleted })
 	return b.left == 0
 }
 
-// hasFailed reports whether an output has failed.
-func (b *batch) hasFailed() bool {
+// failure returns the outputs that failed, and why the batch did, nil if it did not.
+func (b *batch) failure() ([]*OutputError, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.failed
+	if len(b.failed) == 0 {
+		return nil, b.notMade
+	}
+	failed := make([]*OutputError, len(b.failed))
+	for i, f := range b.failed {
+		failed[i] = f.err
+	}
+	slices.SortFunc(failed, func(x, y *OutputError) int { return cmp.Compare(x.Output, y.Output) })
+	return failed, failed[0]
+}
+
+// lastAttempt reports whether outputs that fail now are not run again.
+func (b *batch) lastAttempt(retries int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.attempt > retries
+}
+
+// again returns the jobs that failed, to be run once more; none where all went well, or often enough.
+func (b *batch) again(retries int) []dstream.Job {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.attempt > retries || len(b.failed) == 0 {
+		return nil
+	}
+	var jobs []dstream.Job
+	for _, f := range b.failed {
+		jobs = append(jobs, f.job)
+	}
+	slices.SortFunc(jobs, func(x, y dstream.Job) int { return cmp.Compare(x.ID, y.ID) })
+	b.failed = nil
+	b.left = len(jobs)
+	b.attempt++
+	return jobs
+}
+
+// waits reports whether the batch has jobs and none has started.
+func (b *batch) waits() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.attempt > 0 && b.started == Unknown
+}
+
+// delay returns how long the batch had waited for its turn at now, or when that came.
+func (b *batch) delay(now int64) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.started != Unknown {
+		now = b.started
+	}
+	return time.Duration(now-b.queued) * time.Millisecond
 }
 
 // submitted tells listeners that the jobs are queued.
-func (b *batch) submitted(jobs []dstream.Job, infos []dstream.InputInfo, c *Context) {
-	b.left = len(jobs)
+func (b *batch) submitted(jobs []dstream.Job, c *Context) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left, b.attempt, b.started, b.queued = len(jobs), 1, Unknown, c.opts.Clock.Now()
 	if c.unwatched() {
 		return
 	}
@@ -77,7 +154,7 @@ func (b *batch) submitted(jobs []dstream.Job, infos []dstream.InputInfo, c *Cont
 		// A block that is cut at a batch's very time may come into the next one.
 		b.heldUp = c.blocks.heldUp(b.time, (c.Interval() + c.opts.BlockInterval).Milliseconds())
 	}
-	b.info = BatchInfo{Time: b.time, ID: b.id, Inputs: infos, Submitted: c.opts.Clock.Now(), Started: Unknown, Ended: Unknown}
+	b.info = BatchInfo{Time: b.time, ID: b.id, Inputs: b.inputs, Submitted: b.queued, Started: Unknown, Ended: Unknown}
 	for _, j := range jobs {
 		b.info.Outputs = append(b.info.Outputs,
 			OutputInfo{Batch: b.time, ID: j.ID, Name: j.Name, Site: j.Site, Started: Unknown, Ended: Unknown})

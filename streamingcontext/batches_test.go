@@ -2,7 +2,6 @@ package streamingcontext_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/rdd"
-	"github.com/leat-io/leat/scheduler/driverlog"
 	"github.com/leat-io/leat/streamingcontext"
 	"github.com/leat-io/leat/streamingcontext/streamtest"
 )
@@ -137,99 +135,6 @@ func TestABatchWithoutJobsIsSettledAtOnce_D4(t *testing.T) {
 	wantBatches(t, out, []int{0, 1, 2}, []int{3, 4, 5})
 }
 
-func TestAFailedBatchStaysPending_D6(t *testing.T) {
-	for _, order := range []string{"fails then succeeds", "succeeds then fails"} {
-		t.Run(order, func(t *testing.T) {
-			log := newLog(t)
-			kit := streamtest.New(t, withLog(log))
-			h := newHanded()
-			in := streamingcontext.Receive[int](kit.Context(), h)
-			broken := errors.New("broken")
-			fails := func() {
-				dstream.ForeachRDD(in, func(_ context.Context, _ *rdd.RDD[int], at dstream.Time) error {
-					if at == 2000 {
-						return broken
-					}
-					return nil
-				})
-			}
-			if strings.HasPrefix(order, "fails") {
-				fails()
-			}
-			out := streamtest.Collect(kit, in)
-			if !strings.HasPrefix(order, "fails") {
-				fails()
-			}
-			kit.Advance(1)
-			for i := range 5 {
-				h.store(t, i)
-				wantErr(t, "advance", kit.TryAdvance(1), broken)
-			}
-			// Later batches run, none is committed, and no block is cleaned.
-			wantBatches(t, out, nil, []int{0}, []int{1}, []int{2}, []int{3}, []int{4})
-			if got, want := kit.Context().Pending(), dstream.Time(2000).To(6000, time.Second); !slices.Equal(got, want) {
-				t.Errorf("pending %v, want %v", got, want)
-			}
-			if a := app(t, log, "app"); a.Last.Time != 1000 || len(a.Open) != 5 || a.Open[0].Prepared != 0 {
-				t.Errorf("log %+v", a)
-			}
-			if held := streamingcontext.HeldBatches(kit.Context()); !slices.Equal(held, []int{5}) {
-				t.Errorf("batches of blocks held: %v", held)
-			}
-		})
-	}
-}
-
-func TestAContextEndsWhenTooMuchIsPending(t *testing.T) {
-	kit := streamtest.New(t, streamtest.Options{})
-	broken := errors.New("broken")
-	dstream.ForeachRDD(streamtest.Input[int](kit).Stream(), func(_ context.Context, _ *rdd.RDD[int], at dstream.Time) error {
-		if at == 1000 {
-			return broken
-		}
-		return nil
-	})
-	for range driverlog.Window {
-		wantErr(t, "advance", kit.TryAdvance(1), broken)
-	}
-	wantState(t, kit.Context(), streamingcontext.Active)
-	if err := kit.TryAdvance(1); !errors.Is(err, broken) { // the first error stays the first
-		t.Errorf("advance: %v", err)
-	}
-	stop(t, kit.Context()) // waits for the stop that the context has begun
-	wantState(t, kit.Context(), streamingcontext.Stopped)
-}
-
-func TestABatchThatCannotBeGenerated(t *testing.T) {
-	log := newLog(t)
-	kit := streamtest.New(t, withLog(log))
-	in := streamtest.Input[int](kit)
-	broken := errors.New("broken")
-	first := streamtest.Collect(kit, in.Stream())
-	second := streamtest.Collect(kit, dstream.Transform(in.Stream(), func(r *rdd.RDD[int], at dstream.Time) (*rdd.RDD[int], error) {
-		if at == 2000 {
-			return nil, broken
-		}
-		return r, nil
-	}))
-	in.Push(1)
-	kit.Advance(1)
-	in.Push(2)
-	err := kit.TryAdvance(1)
-	wantErr(t, "advance", err, broken)
-	if g, ok := errors.AsType[*dstream.GenerationError](err); !ok || g.Batch != 2000 || g.Op != "transform" {
-		t.Errorf("advance: %v", err)
-	}
-	in.Push(3)
-	wantErr(t, "advance", kit.TryAdvance(1), broken) // the first error stays
-	for _, out := range []*streamtest.Output[int]{first, second} {
-		wantBatches(t, out, []int{1}, []int{3}) // no output of the batch ran
-	}
-	if a := app(t, log, "app"); a.Next != 3 || len(a.Open) != 0 {
-		t.Errorf("log: next %d, open %+v", a.Next, a.Open)
-	}
-}
-
 // panicking is an input of a program's own that is at fault.
 type panicking struct{}
 
@@ -257,7 +162,8 @@ func TestPanics(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "panic: no") {
 				t.Errorf("advance: %v", err)
 			}
-			wantState(t, kit.Context(), streamingcontext.Active)
+			stop(t, kit.Context())
+			wantState(t, kit.Context(), streamingcontext.Stopped)
 		})
 	}
 }

@@ -59,6 +59,7 @@ type OutputInfo struct {
 	Started int64  // as in BatchInfo
 	Ended   int64
 	Err     error // why it failed; set at OutputCompleted only
+	Attempt int   // how often it was started, this time included
 }
 
 // Duration returns how long the output took; false if that is not known yet.

@@ -29,8 +29,9 @@ func (l *batchLoop) batch(ctx context.Context, t dstream.Time) bool {
 	r := l.r
 	// Waiting comes before allocating: while jobs are behind, received blocks stay unallocated and
 	// hold their receivers back.
-	if err := r.ledger.awaitRoom(ctx); err != nil {
-		return l.stopWith(ctx, err)
+	r.overload.ticked()
+	if r.ledger.awaitRoom(ctx) != nil {
+		return false // the context ends
 	}
 	r.c.receivers.placeOnExecutors() // before blocks are given out, which go where their receiver is
 	r.c.blocks.allocate(t)
@@ -47,17 +48,22 @@ func (l *batchLoop) batch(ctx context.Context, t dstream.Time) bool {
 	if err != nil {
 		return l.stopWith(ctx, err)
 	}
+	b.inputs = infos
 	switch {
 	case failure != nil:
+		b.notMade = failure
 		r.c.opts.Logger.Error("batch not generated", "batch", int64(t), "err", failure)
 		r.c.outcome.report(failure)
 		r.c.graph.ForgetOutputs(t)
+		if r.c.opts.OnFailure.Then == StopOnFailure {
+			r.ledger.halt() // it ends once the batches before this one are done
+		}
 		r.close(ctx, b, func() {})
 	case len(jobs) == 0:
 		r.c.opts.Logger.Debug("batch without jobs", "batch", int64(t))
 		r.close(ctx, b, func() {})
 	default:
-		b.submitted(jobs, infos, r.c)
+		b.submitted(jobs, r.c)
 		r.slots.submit(b, jobs)
 	}
 	return true

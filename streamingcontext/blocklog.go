@@ -13,6 +13,7 @@ import (
 // allocated after it was stored, whatever its own time.
 type blockLog struct {
 	limit int64 // records of one stream that may be stored and not yet processed
+	keep  bool  // blocks of forgotten batches stay
 
 	mu      sync.Mutex // guards the fields below and those of the streams
 	streams []receivedStream

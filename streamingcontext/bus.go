@@ -20,7 +20,8 @@ type bus struct {
 	queue   []posted
 	dropped int
 	closed  bool
-	wake    chan struct{} // holds one token while there may be something to do
+	waiting []chan struct{} // closed once what was queued before has been told
+	wake    chan struct{}   // holds one token while there may be something to do
 }
 
 func newBus(listeners []Listener, limit int, log *slog.Logger) *bus {
@@ -80,6 +81,16 @@ func (b *bus) post(event func(*Listener)) {
 	b.ring()
 }
 
+// told returns a channel that is closed once everything that is queued now has been told.
+func (b *bus) told() <-chan struct{} {
+	done := make(chan struct{})
+	b.mu.Lock()
+	b.waiting = append(b.waiting, done)
+	b.mu.Unlock()
+	b.ring()
+	return done
+}
+
 // close makes run return once the queue is empty.
 func (b *bus) close() {
 	b.mu.Lock()
@@ -100,8 +111,8 @@ func (b *bus) run() {
 	for range b.wake {
 		for {
 			b.mu.Lock()
-			events, dropped, closed := b.queue, b.dropped, b.closed
-			b.queue, b.dropped = nil, 0
+			events, dropped, closed, waiting := b.queue, b.dropped, b.closed, b.waiting
+			b.queue, b.dropped, b.waiting = nil, 0, nil
 			b.mu.Unlock()
 			b.deliverAll(events)
 			if dropped > 0 {
@@ -111,6 +122,9 @@ func (b *bus) run() {
 						l.Dropped(dropped)
 					}
 				}, *b.listeners.Load()}})
+			}
+			for _, done := range waiting {
+				close(done)
 			}
 			if len(events) == 0 && closed {
 				return

@@ -9,8 +9,9 @@
 // [Constant], streams and outputs with package dstream. A [Clock] says when a batch
 // is due: [SystemClock], or a [ManualClock] in tests (package streamtest moves it batch by batch). A
 // [Listener] is told what happens. A batch is begun, then prepared, then committed, in the driver log
-// (package scheduler/driverlog). A batch is settled when its jobs have ended, well or not; it is pending from its
-// begin to its commit. Blocks are groups of received records (package receivers).
+// (package scheduler/driverlog). A batch is settled when its jobs have ended for good, well or not; it is pending from its
+// begin to its commit. A [FailurePolicy] says what becomes of a batch that fails: it ends the context, or is run again,
+// or is set aside. An overload is when batches wait for their turn for more than an interval. Blocks are groups of received records (package receivers).
 //
 // # A program
 //
@@ -33,8 +34,9 @@
 //  5. Begin goes to the driver log: the batch's id, its time, and what each input gave.
 //  6. The jobs are queued. A slot runs them, one after the other; each starts the RDD jobs it needs, and
 //     the scheduler runs their tasks on the executors.
-//  7. The last job has ended: what the outputs made for themselves is forgotten. If all ended well, and all
-//     batches before t are committed, Prepared goes to the log, then Committed.
+//  7. The last job has ended. Outputs that failed run again as often as the policy says. Then what the outputs made for
+//     themselves is forgotten. If all ended well, or the batch is set aside, and all batches before t are committed,
+//     Prepared goes to the log, then Committed.
 //  8. Streams forget the RDDs, and the block log the blocks, that no later batch will ask for; receivers that
 //     waited for room go on.
 //  9. With back-pressure each receiver gets a new rate; executors are added or released, if they are to follow the load.
@@ -56,8 +58,29 @@
 // batch. [Context.Receivers] and listeners tell where it is.
 //
 // A batch without jobs goes from 5 to 7 at once, so ids in the log have no gaps and the log knows all
-// inputs. So does a batch that could not be generated, with a manifest that says so: its error is reported,
-// no output runs, and its blocks stay with it for windows that look back.
+// inputs. So does a batch that could not be generated: no output runs, and its blocks stay with it for windows that look
+// back.
+//
+// # When a batch fails
+//
+// An error or a panic of an output, or of a function in a task that the scheduler has tried often enough, fails its
+// batch. The other outputs of the batch still run, so that all that is wrong with it is known. Then, by
+// Options.OnFailure:
+//
+//	FailurePolicy{}                        the context ends, once the batches before are done, with the batch's
+//	                                       error. Jobs of later batches are not started; those that run are cancelled.
+//	FailurePolicy{Retries: n}              what failed runs again, after a delay, up to n times. Later batches wait.
+//	FailurePolicy{Then: SetAside}          the batch is committed in its turn, with a manifest that says which
+//	                                       outputs failed and why, and the stream goes on. [Context.SetAside] and
+//	                                       Listener.BatchSetAside tell of it, and its blocks are forgotten as any's.
+//
+// A batch that cannot be generated is not tried again. A batch that ended the context stays pending, and nothing behind
+// it is committed or cleaned. Its error is what [Context.Run], [Context.Await] and [Context.Err] return. Where batches are
+// set aside, Await and Err return the first error, too, but Run goes on: this is what other engines do.
+//
+// Batches that are slower than the interval wait in a queue; receivers are held back once too much waits. A listener's
+// Overloaded and a warning say so when a batch is an interval late, each time the delay has doubled, and when it is over,
+// with the stage that took the most of the last batch.
 //
 // # Guarantees
 //
@@ -71,10 +94,8 @@
 // processed, unless the receiver's source can send it again. Outputs happen at least once: a task that fails is
 // run again.
 //
-// A batch that fails stays pending, and nothing behind it is committed or cleaned. Its error is what
-// [Context.Await] and [Context.Err] return. [Context.Run] stops then. After [Context.Start] later batches still run,
-// for the caller to decide, until 64 are open: then no more can begin and the context ends with a
-// [PendingError]. A context also ends when its driver no longer leads, or the log does not answer.
+// A context also ends when its driver no longer leads, or the log does not answer. A stop comes back within its limit,
+// with an error, also where functions of the program never return; their goroutines are left behind then.
 //
 // # Goroutines
 //
@@ -82,7 +103,8 @@
 //	batch loop     1                Start        allocation, generation,     the timer is finished, the context is
 //	                                             Begin                       dropped
 //	job slot       ConcurrentJobs   Start        jobs; the last of a batch   the slots are closed
-//	                                             commits it
+//	                                             commits it, or waits to run
+//	                                             what failed again
 //	supervisor     1 a receiver     Start        one receiver (its block     it is told, and all it stored is in
 //	                                             generator has two more)     the block log
 //	term watch     1                Start        nothing                     the term or the context ends
@@ -91,7 +113,7 @@
 //	                                or an error
 //
 // Locks: Start's own before Context.mu; ledger.commit before the graph's and the block log's, and before
-// ledger.mu; the graph's lock of generation before its own; the block log's before the receiver tracker's, and that before the
+// ledger.mu; the graph's lock of generation before its own; ledger.mu before a batch's; the block log's before the receiver tracker's, and that before the
 // listeners'. A rate controller and the allocator of executors have one each, taken under ledger.commit and before the
 // tracker's. All others are leaves.
 //

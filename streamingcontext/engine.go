@@ -109,8 +109,10 @@ type Engine struct {
 	cluster   *local.Cluster
 	scheduler *scheduler.Scheduler
 	rdds      *rdd.Context
+	stages    stageTimes // of the batches that run
 	active    atomic.Pointer[Context]
 	closing   sync.Once
+	closed    chan struct{} // closed when everything has ended
 }
 
 // NewEngine returns an engine. It starts nothing: the first job does.
@@ -122,12 +124,14 @@ func NewEngine(opts EngineOptions) (*Engine, error) {
 	}
 	parallelism := opts.DefaultParallelism // unset matters to shuffles of RDDs
 	opts = opts.withDefaults()
-	e := &Engine{}
+	e := &Engine{closed: make(chan struct{})}
 	e.cluster = local.New(local.Options{
 		Executors: opts.Executors, Slots: opts.Cores, Isolate: opts.Isolate, Memory: opts.Memory, Dir: opts.Dir,
 		ErrorCodecs: []scheduler.ErrorCodec{scheduler.ErrorCodec(rdd.NewErrorCodec())}, Logger: opts.Logger,
 	})
-	e.scheduler = scheduler.New(e.cluster, opts.scheduling())
+	scheduling := opts.scheduling()
+	scheduling.StageWatch = e.stages.alsoTold(scheduling.StageWatch)
+	e.scheduler = scheduler.New(e.cluster, scheduling)
 	var err error
 	e.rdds, err = rdd.NewContext(e.scheduler, rdd.Options{
 		DefaultParallelism: parallelism, Cores: opts.Cores * opts.Executors,
@@ -187,9 +191,19 @@ func (e *Engine) Active() *Context { return e.active.Load() }
 // Close ends the jobs that run, waits for their tasks and refuses further ones. It may be called more
 // than once. Contexts on the engine are to be stopped first.
 func (e *Engine) Close() error {
+	<-e.close()
+	return nil
+}
+
+// close closes the engine and returns a channel that is closed when that is done.
+func (e *Engine) close() <-chan struct{} {
 	e.closing.Do(func() {
 		e.rdds.Stop()
-		_ = e.scheduler.Close() // it has no error to give
+		// A task that does not return holds it up, and not everybody wants to wait for that.
+		go func() {
+			defer close(e.closed)
+			_ = e.scheduler.Close() // it has no error to give
+		}()
 	})
-	return nil
+	return e.closed
 }

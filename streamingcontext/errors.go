@@ -28,7 +28,7 @@ var (
 	ErrQueueNotRecoverable = errors.New("a queue gives each RDD once")
 )
 
-// An OutputError says which output operation failed in which batch. The batch stays pending.
+// An OutputError says which output operation failed in which batch.
 type OutputError struct {
 	Batch  dstream.Time
 	Output int    // position among the batch's jobs
@@ -54,19 +54,8 @@ type PanicError struct {
 // Error returns the panic's value, without the stack.
 func (e *PanicError) Error() string { return "panic: " + e.Value }
 
-// A PendingError ends a context that cannot begin another batch: a batch failed, it is not committed, and
-// the driver log holds as many batches behind it as it may.
-type PendingError struct {
-	Batch dstream.Time // the batch that failed
-	Open  int          // the batches begun and not committed, it included
-}
-
-// Error returns the batch at fault and how many wait.
-func (e *PendingError) Error() string {
-	return fmt.Sprintf("batch %s failed and is still pending, %d batches are open: no more can begin", e.Batch, e.Open)
-}
-
-// A StopTimeoutError says that an orderly stop was cut short: what was left was dropped.
+// A StopTimeoutError says that a stop was cut short: what was left of an orderly one was dropped, and functions of
+// the program that did not return were left behind.
 type StopTimeoutError struct {
 	Timeout time.Duration // 0 if the caller's context or a stop at once ended the wait
 	Waiting string        // what the stop was waiting for

@@ -2,7 +2,6 @@ package streamingcontext
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"sync"
 
@@ -10,32 +9,15 @@ import (
 	"github.com/leat-io/leat/scheduler/driverlog"
 )
 
-// A manifest says what a batch amounts to: the bytes of its Prepared.
-type manifest struct {
-	kind    byte
-	outputs int
-}
-
-// Kinds of manifests. Version 1 is version byte, kind byte, number of outputs as an unsigned varint.
-const (
-	manifestVersion = 1
-	outputsDone     = 'o' // every output operation has ended well
-	notGenerated    = 'g' // the batch could not be generated: no output ran
-	abandoned       = 'a' // the process that began it is gone, and its received input with it
-)
-
-func (m manifest) append(buf []byte) []byte {
-	return binary.AppendUvarint(append(buf, manifestVersion, m.kind), uint64(m.outputs))
-}
-
 // A ledger keeps the batches that are begun and not committed, oldest first, and writes the decisions
 // about them into the driver log: Begin before any of a batch's work, Prepared and Committed when
 // all its outputs have ended well and all batches before it are committed. A batch that failed stays, and
-// all behind it.
+// all behind it, unless failed ones are set aside: then it is committed in its turn with a manifest that says so.
 type ledger struct {
-	log   driverlog.Log
-	app   string
-	epoch uint64
+	log      driverlog.Log
+	app      string
+	epoch    uint64
+	setAside bool // what is done with batches that failed
 	// committed is called for each batch after it is committed, in order of the batches.
 	committed func(t dstream.Time)
 
@@ -45,6 +27,7 @@ type ledger struct {
 	next    int64      // the id of the next batch
 	open    []*batch
 	ticked  dstream.Time  // the last batch time whose generation is over
+	halted  bool          // no more batches may begin
 	changed chan struct{} // closed by the next change; nil while nobody waits
 }
 
@@ -82,19 +65,16 @@ func (l *ledger) propose(ctx context.Context, kind driverlog.Kind, id int64, m [
 	return nil
 }
 
-// awaitRoom waits until another batch may begin.
+// awaitRoom waits until another batch may begin: as long as too many are open, and for ever once a batch has failed
+// that the context ends for.
 //
-// Errors: ctx's; a *PendingError where no room will come.
+// Errors: ctx's.
 func (l *ledger) awaitRoom(ctx context.Context) error {
 	for {
 		l.mu.Lock()
-		if len(l.open) < driverlog.Window {
+		if len(l.open) < driverlog.Window && !l.halted {
 			l.mu.Unlock()
 			return nil
-		}
-		if head := l.open[0]; head.settled {
-			l.mu.Unlock()
-			return &PendingError{Batch: head.time, Open: driverlog.Window}
 		}
 		changed := l.changes()
 		l.mu.Unlock()
@@ -104,6 +84,13 @@ func (l *ledger) awaitRoom(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// halt lets no more batches begin.
+func (l *ledger) halt() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.halted = true
 }
 
 // begin records that batch t starts with these inputs.
@@ -123,19 +110,30 @@ func (l *ledger) begin(ctx context.Context, t dstream.Time, inputs []driverlog.I
 }
 
 // end takes note that all jobs of b have ended, and commits what can be committed now: b and those behind
-// it that waited for it. tell is called just before b counts as settled.
-func (l *ledger) end(ctx context.Context, b *batch, tell func()) error {
+// it that waited for it. tell is called just before b counts as settled. It returns the error of the oldest open
+// batch where that has failed and stays: all before it are done then.
+func (l *ledger) end(ctx context.Context, b *batch, tell func()) (failed, err error) {
 	l.commit.Lock()
 	defer l.commit.Unlock()
 	b.ended = true
 	done := 0
-	for head := l.at(0); head != nil && head.ended && !head.hasFailed(); head = l.at(done) {
+	head := l.at(0)
+	for ; head != nil && head.ended; head = l.at(done) {
 		var buf [16]byte
-		if err := l.propose(ctx, driverlog.Prepared, head.id, head.plan.append(buf[:0])); err != nil {
-			return err
+		m := buf[:0]
+		if outputs, cause := head.failure(); cause == nil {
+			m = head.plan.append(m)
+		} else if l.setAside {
+			m = head.plan.appendFailed(m, cause, outputs)
+		} else {
+			failed = cause
+			break
+		}
+		if err := l.propose(ctx, driverlog.Prepared, head.id, m); err != nil {
+			return nil, err
 		}
 		if err := l.propose(ctx, driverlog.Committed, head.id, nil); err != nil {
-			return err
+			return nil, err
 		}
 		l.committed(head.time)
 		done++
@@ -149,7 +147,7 @@ func (l *ledger) end(ctx context.Context, b *batch, tell func()) error {
 	l.open = l.open[:n]
 	b.settled = true
 	l.change()
-	return nil
+	return failed, nil
 }
 
 // at returns the open batch at position i, nil behind the last. Only end removes batches.
@@ -199,6 +197,21 @@ func (l *ledger) settledUpTo(t dstream.Time) bool {
 		}
 	}
 	return true
+}
+
+// waiting returns how many open batches have not started, and the oldest of them.
+func (l *ledger) waiting() (n int, oldest *batch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, b := range l.open {
+		if !b.waits() {
+			continue
+		}
+		if n++; oldest == nil {
+			oldest = b
+		}
+	}
+	return n, oldest
 }
 
 // pending returns the times of the batches begun and not committed.

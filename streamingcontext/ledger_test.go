@@ -38,8 +38,8 @@ func TestLedgerCommitsInTheOrderOfBatches(t *testing.T) {
 		ends int // a batch, counted from 0
 		want int // how many are committed then
 	}{{2, 0}, {1, 0}, {0, 3}, {3, 4}} {
-		if err := l.end(t.Context(), all[step.ends], func() {}); err != nil {
-			t.Fatal(err)
+		if failed, err := l.end(t.Context(), all[step.ends], func() {}); failed != nil || err != nil {
+			t.Fatal(failed, err)
 		}
 		if len(committed) != step.want {
 			t.Errorf("after batch %d ended: committed %v", step.ends, committed)
@@ -65,7 +65,7 @@ func BenchmarkLedger(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := l.end(b.Context(), ba, func() {}); err != nil {
+		if _, err := l.end(b.Context(), ba, func() {}); err != nil {
 			b.Fatal(err)
 		}
 		l.tickOver(at)

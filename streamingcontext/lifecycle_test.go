@@ -165,7 +165,8 @@ func TestErrorOfATaskReachesAwait_X5(t *testing.T) {
 					wantErr(t, "await", err, broken)
 				}
 			}
-			wantState(t, ssc, streamingcontext.Active)
+			stop(t, ssc) // waits for the stop that the batch has begun
+			wantState(t, ssc, streamingcontext.Stopped)
 		})
 	}
 }

@@ -8,8 +8,9 @@ package streamingcontext
 // delivered after it has returned. A panic is logged.
 //
 // For a batch, with one job at a time: BatchSubmitted, BatchStarted, then OutputStarted and
-// OutputCompleted for each output, then BatchCompleted, which also comes when outputs failed. A batch
-// without jobs, and one that could not be generated, has no events.
+// OutputCompleted for each output, then BatchCompleted, which also comes when outputs failed. Outputs that are run
+// again come again before BatchCompleted. A batch without jobs has no events, and one that could not be generated
+// only that of being set aside.
 type Listener struct {
 	// StreamingStarted is told the clock's time, in milliseconds, at which the context started.
 	StreamingStarted func(at int64)
@@ -28,10 +29,16 @@ type Listener struct {
 	BatchStarted func(BatchInfo)
 	// BatchCompleted is called when its last job has ended.
 	BatchCompleted func(BatchInfo)
-	// OutputStarted is called when a job starts.
+	// BatchSetAside is called for a batch that failed and that the context goes on without, behind its
+	// BatchCompleted if it has one.
+	BatchSetAside func(SetAsideBatch)
+	// OutputStarted is called when a job starts, again if it is run again.
 	OutputStarted func(OutputInfo)
 	// OutputCompleted is called when a job has ended.
 	OutputCompleted func(OutputInfo)
+	// Overloaded is called when batches start to wait for their turn for more than an interval, when that delay
+	// has doubled, and when it is over.
+	Overloaded func(OverloadInfo)
 	// Dropped is told how many events were dropped since the last call, as soon as there is room.
 	Dropped func(events int)
 }

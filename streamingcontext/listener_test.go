@@ -23,6 +23,7 @@ type events struct {
 	log                           []string
 	submitted, started, completed []streamingcontext.BatchInfo
 	outputs                       []streamingcontext.OutputInfo
+	overloads                     []streamingcontext.OverloadInfo
 }
 
 func (e *events) listener() streamingcontext.Listener {
@@ -41,6 +42,8 @@ func (e *events) listener() streamingcontext.Listener {
 			e.completed = append(e.completed, b)
 			add("%d completed", b.Time)
 		},
+		BatchSetAside: func(b streamingcontext.SetAsideBatch) { add("%d set aside", b.Time) },
+		Overloaded:    func(o streamingcontext.OverloadInfo) { e.overloads = append(e.overloads, o) },
 		OutputStarted: func(o streamingcontext.OutputInfo) { add("%d output %d started", o.Batch, o.ID) },
 		OutputCompleted: func(o streamingcontext.OutputInfo) {
 			e.outputs = append(e.outputs, o)

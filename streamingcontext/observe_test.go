@@ -48,9 +48,9 @@ func TestListenersComeAndGo(t *testing.T) {
 }
 
 func TestListenersMayComeAtAnyMoment(t *testing.T) {
-	kit := streamtest.New(t, streamtest.Options{})
-	ssc := kit.Context()
-	in := streamtest.Input[int](kit).Stream()
+	opts, clock := seconds() // the test kit would listen
+	ssc := streamingcontext.New(opts)
+	in := streamingcontext.Slices(ssc, [][]int{}, 1)
 	var once sync.Once
 	var told []string
 	l := &streamingcontext.Listener{
@@ -62,7 +62,15 @@ func TestListenersMayComeAtAnyMoment(t *testing.T) {
 		once.Do(func() { ssc.AddListener(l) })
 		return nil
 	})
-	kit.Advance(2)
+	if err := ssc.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for batch := range 2 {
+		clock.Advance(1000)
+		if err := ssc.Settled(t.Context(), dstream.Time(1000*(batch+1))); err != nil {
+			t.Fatal(err)
+		}
+	}
 	stop(t, ssc)
 	if diff := cmp.Diff(told, []string{"2000 ms output 0", "2000 ms"}); diff != "" {
 		t.Errorf("events (-got +want):\n%s", diff)

@@ -43,8 +43,15 @@ type Options struct {
 	// ConcurrentJobs is how many output operations run at once. 0 means 1: the outputs of a batch in the
 	// order declared, batch after batch. With more, neither is promised.
 	ConcurrentJobs int
-	// StopTimeout bounds an orderly stop. 0 means 10 intervals, less than zero means no bound. It is time
-	// of package time, whatever Clock says.
+	// OnFailure says what to do when a batch fails. Zero ends the context with the batch's error.
+	OnFailure FailurePolicy
+	// KeepPersisted lets what batches have left on executors, and received blocks, stay when the batches are
+	// forgotten, so that they can be asked for again at once. They go when the engine is closed: it is for programs
+	// that end soon. Spark calls it spark.streaming.unpersist=false.
+	KeepPersisted bool
+	// StopTimeout bounds an orderly stop, and how long any stop waits for functions that ignore their context (at
+	// least two seconds). 0 means 10 intervals, less than zero means no bound. It is time of package time,
+	// whatever Clock says.
 	StopTimeout time.Duration
 
 	// MaxPendingRecords is how many records of one receiver may be stored and not yet processed
@@ -112,16 +119,24 @@ func (o Options) Validate() error {
 			bad("%s: %w: %v is not a whole number of milliseconds", f.name, dstream.ErrBadDuration, f.value)
 		}
 	}
-	errs = append(errs, o.EngineOptions.Validate(), o.Backpressure.Validate(), o.DynamicAllocation.Validate())
+	errs = append(errs, o.OnFailure.Validate(), o.EngineOptions.Validate(), o.Backpressure.Validate(), o.DynamicAllocation.Validate())
 	return errors.Join(errs...)
 }
 
 // String returns the options with their defaults filled in.
 func (o Options) String() string {
 	o = o.withDefaults()
-	return fmt.Sprintf("app %q, interval %v, concurrent jobs %d, stop timeout %v, max pending records %d, block interval %v, "+
-		"restart delay %v, max rate %d/s, back-pressure %v, dynamic allocation %v, listeners %d, own engine %t (%v)", o.App, o.Interval, o.ConcurrentJobs, o.StopTimeout,
+	return fmt.Sprintf("app %q, interval %v, concurrent jobs %d, on failure: %v, keep persisted %t, stop timeout %v, max pending records %d, block interval %v, "+
+		"restart delay %v, max rate %d/s, back-pressure %v, dynamic allocation %v, listeners %d, own engine %t (%v)", o.App, o.Interval, o.ConcurrentJobs, o.OnFailure, o.KeepPersisted, o.StopTimeout,
 		o.MaxPendingRecords, o.BlockInterval, o.RestartDelay, o.MaxRate, o.Backpressure, o.DynamicAllocation, len(o.Listeners), o.Engine == nil, o.EngineOptions)
+}
+
+// patience is how long a stop waits for functions that ignore their context; 0 means for ever.
+func (o Options) patience() time.Duration {
+	if o.StopTimeout < 0 {
+		return 0
+	}
+	return max(o.StopTimeout, 2*time.Second)
 }
 
 func (o Options) withDefaults() Options {

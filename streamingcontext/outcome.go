@@ -11,8 +11,9 @@ type outcome struct {
 	failed  chan struct{} // closed at the first error
 	stopped chan struct{} // closed when everything has stopped
 
-	mu  sync.Mutex // guards err
-	err error
+	mu    sync.Mutex // guards the fields below
+	err   error
+	ended error
 }
 
 func newOutcome() *outcome {
@@ -27,6 +28,23 @@ func (o *outcome) report(err error) {
 		o.err = err
 		close(o.failed)
 	}
+}
+
+// end keeps err as what ends the context, if it is the first to do so, and reports it.
+func (o *outcome) end(err error) {
+	o.report(err)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ended == nil {
+		o.ended = err
+	}
+}
+
+// endedBy returns what ended the context, nil if no error did.
+func (o *outcome) endedBy() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.ended
 }
 
 // first returns the first error reported, nil if there is none.

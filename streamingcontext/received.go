@@ -156,6 +156,9 @@ func (s *received[T]) completeHeld(t dstream.Time) {
 		s.held -= s.batches[i].records
 		s.releaseHeld()
 	}
+	if s.log.keep {
+		return
+	}
 	// A stream that no output reaches remembers nothing: its blocks go with their batch.
 	gone := s.from(t - s.remember + 1)
 	if gone == 0 {

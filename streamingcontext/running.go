@@ -16,6 +16,8 @@ type running struct {
 	ownLog bool
 	slots  *slots
 	timer  *timer
+	// overload tells when batches are late.
+	overload *overload
 
 	cancel        context.CancelFunc // ends batches and jobs: what waits is dropped
 	dropped       <-chan struct{}    // closed by it
@@ -35,6 +37,7 @@ func newRunning(c *Context, l *ledger, ownLog bool) *running {
 	r := &running{c: c, ledger: l, ownLog: ownLog, slots: newSlots(),
 		streams:   c.blocks.all(),
 		receivers: make(chan struct{}), launched: make(chan struct{}), loopEnded: make(chan struct{})}
+	r.overload = &overload{r: r}
 	for _, s := range r.streams {
 		s.settle()
 	}
@@ -82,7 +85,9 @@ func (r *running) launchReceivers(ctx context.Context) {
 	}
 	for _, s := range r.streams {
 		r.work.Go(func() {
-			if err := s.launch(ctx, r.c); err != nil {
+			if err := s.launch(ctx, r.c); err != nil && ctx.Err() == nil {
+				r.c.fatal(err) // it never ran
+			} else if err != nil {
 				r.c.outcome.report(err)
 			}
 			if left.Add(-1) == 0 {

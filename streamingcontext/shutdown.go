@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/leat-io/leat/dstream"
 )
@@ -19,14 +21,25 @@ func (c *Context) shutdown(ctx context.Context, r *running, s *stopping) {
 		}
 	}
 	r.drop()
+	left := !r.awaitEnd(&r.work)
 	c.bus.close()
-	r.delivery.Wait()
+	if !r.awaitEnd(&r.delivery) || left {
+		s.left = true
+		s.err = errors.Join(s.err, &StopTimeoutError{Timeout: c.opts.patience(), Err: context.DeadlineExceeded,
+			Waiting: "functions of the program that do not return, and are left behind"})
+	}
 	if r.ownLog {
 		if err := r.ledger.log.Close(); err != nil && s.err == nil {
 			s.err = fmt.Errorf("close driver log: %w", err)
 		}
 	}
-	c.opts.Logger.Info("streaming context stopped", "last batch", int64(r.last), "err", s.err)
+	var last dstream.Time
+	select {
+	case <-r.loopEnded:
+		last = r.last
+	default: // a function of the program that does not return holds the loop
+	}
+	c.opts.Logger.Info("streaming context stopped", "last batch", int64(last), "err", s.err)
 	c.finish()
 }
 
@@ -73,19 +86,46 @@ func (r *running) drain(ctx context.Context) error {
 	return nil
 }
 
-// drop ends everything that still runs. Receivers end first: one that stores a block now learns from
+// drop ends everything that still runs and does not wait. Receivers end first: one that stores a block now learns from
 // its ended context that it is lost.
 func (r *running) drop() {
 	r.stopReceivers()
 	r.c.blocks.close()
 	r.slots.close() // before the jobs that run are cancelled, or their slots would take the next ones
 	r.cancel()
-	r.work.Wait()
+}
+
+// awaitEnd waits until the goroutines of wg have ended; false where functions of the program that ignore their
+// context keep them for too long.
+func (r *running) awaitEnd(wg *sync.WaitGroup) bool {
+	ended := make(chan struct{})
+	r.stop.Go(func() {
+		defer close(ended)
+		wg.Wait()
+	})
+	return within(r.c.opts.patience(), ended)
+}
+
+// within waits until done is closed, at most so long; 0 waits for ever.
+func within(limit time.Duration, done <-chan struct{}) bool {
+	if limit == 0 {
+		<-done
+		return true
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
 }
 
 // finish makes the context Stopped and tells those who wait.
 func (c *Context) finish() {
 	c.graph.Seal(dstream.ErrContextStopped)
+	c.engine.stages.reset()
 	c.engine.active.CompareAndSwap(c, nil)
 	c.mu.Lock()
 	c.state = Stopped

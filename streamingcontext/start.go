@@ -40,8 +40,7 @@ func (c *Context) Start(ctx context.Context) error {
 	}
 	if err := c.start(ctx); err != nil {
 		c.finish()
-		c.closeOwnEngine()
-		return err
+		return errors.Join(err, c.closeOwnEngine())
 	}
 	return nil
 }
@@ -76,7 +75,7 @@ func (c *Context) lead(ctx context.Context, log driverlog.Log, own bool) error {
 	if err != nil {
 		return fmt.Errorf("start streaming context: %w", err)
 	}
-	l := &ledger{log: log, app: c.opts.App, epoch: term.Epoch, committed: func(t dstream.Time) {
+	l := &ledger{log: log, app: c.opts.App, epoch: term.Epoch, setAside: c.opts.OnFailure.Then == SetAside, committed: func(t dstream.Time) {
 		c.graph.Forget(t)
 		c.blocks.complete(t)
 	}}

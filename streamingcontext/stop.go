@@ -2,6 +2,7 @@ package streamingcontext
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/leat-io/leat/dstream"
@@ -22,7 +23,8 @@ type StopOptions struct {
 type stopping struct {
 	graceful bool
 	abandon  context.CancelFunc // cuts the orderly part short
-	err      error              // set before outcome.stopped is closed
+	left     bool               // functions were left behind; set before outcome.stopped is closed
+	err      error              // the same
 }
 
 // Stop ends the context and returns when everything it started has ended. It may be called at any time
@@ -31,10 +33,11 @@ type stopping struct {
 //
 // A stop at once cancels the tasks that run and drops what waits; so does a graceful one when its time
 // is over. When ctx ends, Stop cuts the rest short and returns without waiting; call it again to wait.
-// Functions of the program that ignore their context hold it up.
+// Functions of the program that ignore their context hold it up for Options.StopTimeout, or two seconds where that is
+// less; then they are left behind, and nothing that they do reaches the context any more.
 //
-// Errors: *StopTimeoutError when a graceful stop was cut short; ctx's error; ErrStopInListener and ErrStopInJob
-// for a call that would wait for itself.
+// Errors: *StopTimeoutError when a graceful stop was cut short, and when functions were left behind; ctx's error;
+// ErrStopInListener and ErrStopInJob for a call that would wait for itself.
 func (c *Context) Stop(ctx context.Context, opts StopOptions) error {
 	c.mu.Lock()
 	if c.cancelStart != nil {
@@ -65,17 +68,23 @@ func (c *Context) Stop(ctx context.Context, opts StopOptions) error {
 			<-c.outcome.stopped
 		}
 		err = s.err
+		if s.left && !opts.KeepEngine && c.opts.Engine == nil {
+			c.engine.close() // whose tasks may be what does not return
+			return err
+		}
 	}
 	if !opts.KeepEngine {
-		c.closeOwnEngine()
+		err = errors.Join(err, c.closeOwnEngine())
 	}
 	return err
 }
 
-func (c *Context) closeOwnEngine() {
-	if c.opts.Engine == nil {
-		_ = c.engine.Close() // it has no error to give
+// closeOwnEngine closes an engine that the context has made.
+func (c *Context) closeOwnEngine() error {
+	if c.opts.Engine == nil && !within(c.opts.patience(), c.engine.close()) {
+		return &StopTimeoutError{Timeout: c.opts.patience(), Waiting: "tasks to end", Err: context.DeadlineExceeded}
 	}
+	return nil
 }
 
 // beginStop starts the stop of an active context, or returns the one under way or done; nil if the
@@ -119,7 +128,7 @@ func (c *Context) stopLocked(graceful bool) *stopping {
 // fatal ends the context with an error. It does not wait, so that what is to be stopped may call it.
 func (c *Context) fatal(err error) {
 	c.opts.Logger.Error("streaming context ends", "err", err)
-	c.outcome.report(err)
+	c.outcome.end(err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stopLocked(false).abandon()

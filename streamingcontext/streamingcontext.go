@@ -47,6 +47,7 @@ type Context struct {
 	allocator *allocator // nil unless executors follow the load; set before batches are made
 	bus       *bus
 	outcome   *outcome
+	aside     asideList
 	starting  sync.Mutex // held by Start and the first steps of Stop; taken before mu
 
 	mu          sync.Mutex // guards the fields below
@@ -77,7 +78,8 @@ func New(opts Options) *Context {
 		graph, _ = dstream.NewGraph(c.engine.rdds, time.Second) // as above
 	}
 	c.graph = graph
-	c.blocks = &blockLog{limit: c.opts.MaxPendingRecords}
+	graph.KeepPersisted(c.opts.KeepPersisted)
+	c.blocks = &blockLog{limit: c.opts.MaxPendingRecords, keep: c.opts.KeepPersisted}
 	c.receivers = &receiverTracker{c: c}
 	c.bus = newBus(c.opts.Listeners, c.opts.ListenerQueue, c.opts.Logger)
 	return c
@@ -112,11 +114,12 @@ func (c *Context) String() string { return fmt.Sprintf("%v: %v", c.State(), c.op
 // dstream.ErrContextStopped once the context was started.
 func (c *Context) Remember(d time.Duration) error { return c.graph.Remember(d) }
 
-// Err returns the first error that a batch, an output or the driver log met, nil if there was none.
+// Err returns the first error that a batch, an output or the driver log met, nil if there was none. Failures of
+// outputs that are run again do not count.
 func (c *Context) Err() error { return c.outcome.first() }
 
 // Pending returns the times of the batches that were begun and are not committed, ascending: those
-// that are queued or running, and from a failed batch on all.
+// that are queued, running or waiting to be run again, and from a batch that ended the context on all.
 func (c *Context) Pending() []dstream.Time {
 	c.mu.Lock()
 	r := c.running
@@ -147,6 +150,23 @@ func (c *Context) Settled(ctx context.Context, t dstream.Time) error {
 		return c.Err()
 	}
 	return err
+}
+
+// AwaitListeners waits until the listeners have been told everything that has happened so far. It must not be called
+// from a listener, which it would wait for.
+//
+// Errors: ctx's error; dstream.ErrNotInitialized before Start.
+func (c *Context) AwaitListeners(ctx context.Context) error {
+	if c.State() == Initialized {
+		return dstream.ErrNotInitialized
+	}
+	select {
+	case <-c.bus.told():
+	case <-c.outcome.stopped: // with everything told
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
 }
 
 // refuse keeps a fault of a declaration that the graph cannot see, for Start.

@@ -2,7 +2,8 @@
 // a sleep.
 //
 // A [Kit] is a context with a manual clock. A [Feed] is an input that the test pushes records into, each
-// push for the next batch. An [Output] is what a stream held, batch by batch.
+// push for the next batch. An [Output] is what a stream held, batch by batch. An [Event] is something that a listener
+// was told, as a line of text. [Equivalent] compares a stream over random cuts of its input with an RDD of all of it.
 //
 //	func TestCounts(t *testing.T) {
 //		kit := streamtest.New(t, streamtest.Options{})
@@ -19,7 +20,10 @@
 // whatever the test looks at next does not change under it. The same pushes give the same batches, in the
 // same order within a batch, whatever the number of executors. A batch that fails, fails the test.
 //
-// New, Input, Collect and Advance are for the goroutine of the test; Push may be called from any. The
+// Advance goes batch by batch. Tick moves the clock and does not wait; Step and AwaitEvent then go event by event, so
+// that a test can look at a batch that is half done.
+//
+// New, Input, Collect and what moves the clock are for the goroutine of the test; Push may be called from any. The
 // kit starts with the first Advance, so declare everything before it, and ends with the test.
 //
 // Not here: receivers and files, which a test can declare on Kit.Context beside the feeds; the system clock.

@@ -2,6 +2,7 @@ package streamtest
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ type Kit struct {
 	ssc     *streamingcontext.Context
 	clock   *streamingcontext.ManualClock
 	opts    Options
+	events  *events
 	started bool
 	batches int
 }
@@ -61,7 +63,9 @@ func New(t testing.TB, opts Options) *Kit {
 		opts.Configure(&o)
 	}
 	o.Clock = clock
-	k := &Kit{t: t, ssc: streamingcontext.New(o), clock: clock, opts: opts}
+	events := newEvents(opts.Interval)
+	o.Listeners = append(slices.Clone(o.Listeners), events.listener())
+	k := &Kit{t: t, ssc: streamingcontext.New(o), clock: clock, opts: opts, events: events}
 	t.Cleanup(func() {
 		// The test's own context has ended by now.
 		if err := k.ssc.Stop(context.Background(), streamingcontext.StopOptions{}); err != nil {
@@ -101,18 +105,36 @@ func (k *Kit) Advance(n int) {
 func (k *Kit) TryAdvance(n int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), k.opts.Timeout)
 	defer cancel()
+	for range n {
+		if err := k.tick(ctx); err != nil {
+			return err
+		}
+		if err := k.ssc.Settled(ctx, k.Now()); err != nil {
+			return err
+		}
+	}
+	return k.ssc.Err()
+}
+
+// Tick moves the clock to the next batch and does not wait for it. AwaitEvent and Step say how far it has come.
+func (k *Kit) Tick() {
+	k.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), k.opts.Timeout)
+	defer cancel()
+	if err := k.tick(ctx); err != nil {
+		k.t.Fatalf("batch %d: %v", k.batches, err)
+	}
+}
+
+// tick starts the context if that is still to be done, and moves the clock on.
+func (k *Kit) tick(ctx context.Context) error {
 	if !k.started {
 		if err := k.ssc.Start(ctx); err != nil {
 			return err
 		}
 		k.started = true
 	}
-	for range n {
-		k.batches++
-		k.clock.Set(int64(k.Now()))
-		if err := k.ssc.Settled(ctx, k.Now()); err != nil {
-			return err
-		}
-	}
-	return k.ssc.Err()
+	k.batches++
+	k.clock.Set(int64(k.Now()))
+	return nil
 }

@@ -118,7 +118,10 @@ func (c *DStreamCase) open(opts StreamOptions) (*streamRun, error) {
 		eo.CheckpointDir = filepath.Join(opts.Dir, "checkpoint")
 	}
 	so := streamingcontext.Options{
-		Interval: milliseconds(r.interval), Clock: r.clock, Listeners: []streamingcontext.Listener{r.events.Listener()},
+		Interval: milliseconds(r.interval), Clock: r.clock,
+		// Spark goes on behind a batch that failed.
+		OnFailure: streamingcontext.FailurePolicy{Then: streamingcontext.SetAside},
+		Listeners: []streamingcontext.Listener{r.events.Listener()},
 	}
 	if err := settings(c.Conf, &so, &eo); err != nil {
 		return nil, err

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the flags.
+type options struct {
+	batches, cycles, every int
+	seed                   uint64
+	dir                    string
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	fs := flag.NewFlagSet("soak", flag.ContinueOnError)
+	var o options
+	fs.IntVar(&o.batches, "batches", 100_000, "`number` of batches")
+	fs.IntVar(&o.cycles, "cycles", 500, "`number` of starts and stops")
+	fs.IntVar(&o.every, "every", 20, "a fault in one batch of so many; 0: none")
+	fs.Uint64Var(&o.seed, "seed", 1, "`seed` of the faults")
+	fs.StringVar(&o.dir, "dir", "", "`folder` for checkpoints and blocks; one of its own by default")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if o.batches < 0 || o.cycles < 0 || o.every < 0 {
+		return errors.New("numbers must not be negative")
+	}
+	if o.dir == "" {
+		dir, err := os.MkdirTemp("", "soak-*")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		o.dir = dir
+	}
+	if o.batches > 0 {
+		began := time.Now()
+		if err := endure(ctx, o, out); err != nil {
+			return fmt.Errorf("seed %d: %w", o.seed, err)
+		}
+		took := time.Since(began)
+		fmt.Fprintf(out, "%d batches in %v, %v each\n", o.batches, took.Round(time.Millisecond), (took / time.Duration(o.batches)).Round(time.Microsecond))
+	}
+	if o.cycles > 0 {
+		began := time.Now()
+		if err := restart(ctx, o); err != nil {
+			return fmt.Errorf("starts and stops: %w", err)
+		}
+		fmt.Fprintf(out, "%d starts and stops in %v leave nothing\n", o.cycles, time.Since(began).Round(time.Millisecond))
+	}
+	return nil
+}
