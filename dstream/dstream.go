@@ -70,7 +70,7 @@ func newStreamAt[T any](g *Graph, op, site string, err error, parents ...*node) 
 	if len(parents) > 0 {
 		s.slide = parents[0].slide
 	}
-	s.node.forget = s.forgetUpTo
+	s.node.forget, s.node.present = s.forgetUpTo, s.times
 	s.keep = func(t Time, r *rdd.RDD[T], level *rdd.StorageLevel, checkpoint bool) error {
 		if level != nil && r.Level() == (rdd.StorageLevel{}) {
 			if err := r.Persist(*level); err != nil {
@@ -149,7 +149,7 @@ func (s *DStream[T]) forgetUpTo(t Time) {
 	}
 }
 
-func (s *DStream[T]) present() []Time {
+func (s *DStream[T]) times() []Time {
 	var times []Time
 	for at, r := range s.rdds {
 		if r != nil {
@@ -186,7 +186,7 @@ func (s *DStream[T]) Err() error { return s.node.err }
 func (s *DStream[T]) Remembered() []Time {
 	s.graph.mu.Lock()
 	defer s.graph.mu.Unlock()
-	return s.present()
+	return s.times()
 }
 
 // Info returns the stream's settings. Retention, checkpoint interval and zero are final once the
@@ -226,7 +226,7 @@ func (n *node) setLevel(level rdd.StorageLevel) error {
 
 // Checkpoint writes the stream's RDD to the checkpoint directory every interval, which cuts the
 // lineage of streams that each batch derives from the batch before. It persists the stream at
-// rdd.MemoryOnlySer, whatever level was set before.
+// rdd.MemoryOnlySer, whatever level was set before. Of a MapWithState it is the states that are written and persisted.
 //
 // Errors: ErrContextActive once the context has started; ErrBadDuration. Start reports an interval
 // that is not a multiple of the slide, and a directory that is not set.
@@ -235,16 +235,20 @@ func (s *DStream[T]) Checkpoint(interval time.Duration) error {
 	if err != nil {
 		return err
 	}
-	if s.levelOf == nil { // a plain window cannot be persisted itself: Start says so
-		if err := s.setLevel(rdd.MemoryOnlySer()); err != nil {
+	n := s.node
+	if n.checkpointOf != nil {
+		n = n.checkpointOf
+	}
+	if n.levelOf == nil { // a plain window cannot be persisted itself: Start says so
+		if err := n.setLevel(rdd.MemoryOnlySer()); err != nil {
 			return err
 		}
 	}
-	s.graph.mu.Lock()
-	defer s.graph.mu.Unlock()
-	if s.graph.started {
+	n.graph.mu.Lock()
+	defer n.graph.mu.Unlock()
+	if n.graph.started {
 		return ErrContextActive
 	}
-	s.node.checkpoint = ms
+	n.checkpoint = ms
 	return nil
 }

@@ -3,6 +3,8 @@ package dstream
 import (
 	"errors"
 	"fmt"
+
+	"github.com/leat-io/leat/rdd"
 )
 
 // What can be wrong with a graph, or with a batch of it.
@@ -30,6 +32,9 @@ var (
 	ErrGoexit                = errors.New("the function ended its goroutine, as runtime.Goexit and a failing assertion do")
 	ErrInBatch               = errors.New("called by a function that runs while a batch is generated")
 	ErrNegativeRecords       = errors.New("an input reported a negative number of records")
+	ErrNoState               = rdd.ErrNoState
+	ErrStateRemoved          = rdd.ErrStateRemoved
+	ErrStateTimingOut        = rdd.ErrStateTimingOut
 )
 
 // A BuildError says that a stream or output was declared with arguments that can never work. Start

@@ -30,11 +30,14 @@ type node struct {
 	auto       func(slide millis) millis // the interval where must is set and none was chosen
 	levelOf    *node                     // a window persists its parent instead of itself
 	levelAlso  *node                     // an inverse window persists what it reduces as well
+	// checkpointOf is the stream that is checkpointed in place of this one.
+	checkpointOf *node
 
 	newest Time  // the last time RDDs were made for
 	again  int32 // how often RDDs were made for an earlier time
 
-	forget func(upTo Time) // drops the RDDs of times up to and including
+	forget  func(upTo Time) // drops the RDDs of times up to and including
+	present func() []Time   // the times whose RDDs are held
 }
 
 // scope names what is made for the node in batch t.

@@ -10,8 +10,9 @@ import (
 
 // ReduceByKeyAndWindow returns, every slide, one pair per key seen in the last window, its values
 // combined with reduce, which must be associative and commutative. With inverse, which undoes reduce:
-// inverse(reduce(x, y), x) = y, the window is the one before, plus what entered it, minus what left
-// it; inverse may be nil.
+// inverse(reduce(x, y), x) = y, the window is the one before, minus what left it, plus what entered
+// it; inverse may be nil. It must be exact: sums of floating-point numbers are not, and what rounding leaves in a window stays in
+// it for good, so such sums are for windows without inverse, or for integers.
 //
 // Shape: at most one pair per key, over the context's parallelism unless the options say otherwise; never
 // absent. With inverse a key stays, with whatever reduce and inverse leave it (0 for sums), until

@@ -94,21 +94,38 @@ func stateRows[K comparable, S, T any](c *rdd.Context, op string, versions *rdd.
 	return rdd.ZipRows[*state.Version[K, S], struct{}](c, op, versions, nil, p,
 		func(_ int, rows rdd.Rows[*state.Version[K, S]], _ rdd.Rows[struct{}], out func([]T) error) error {
 			return rows.Each(func(chunk []*state.Version[K, S]) error {
-				var buf []T
-				var err error
 				for _, v := range chunk {
-					v.Each(func(k K, s *S) bool {
-						if buf = show(k, s, buf); len(buf) >= 1024 {
-							err = out(buf)
-							buf = buf[:0]
-						}
-						return err == nil
-					})
+					if err := pushStates(v, out, show); err != nil {
+						return err
+					}
 				}
-				if err != nil || len(buf) == 0 {
-					return err
-				}
-				return out(buf)
+				return nil
 			})
 		})
+}
+
+// pushStates pushes what show appends for each key of a version.
+func pushStates[K comparable, S, T any](v *state.Version[K, S], out func([]T) error, show func(k K, s *S, out []T) []T) error {
+	var buf []T
+	var err error
+	v.Each(func(k K, s *S) bool {
+		if buf = show(k, s, buf); len(buf) >= 1024 {
+			err = out(buf)
+			buf = buf[:0]
+		}
+		return err == nil
+	})
+	if err != nil || len(buf) == 0 {
+		return err
+	}
+	return out(buf)
+}
+
+// persistAt sets the level of a stream whose kind has one of its own.
+func (n *node) persistAt(level rdd.StorageLevel) {
+	n.graph.mu.Lock()
+	defer n.graph.mu.Unlock()
+	if !n.graph.started {
+		n.level = &level
+	}
 }

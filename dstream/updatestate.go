@@ -186,13 +186,17 @@ func (u *stateUpdate[K, V, S]) next(t Time, was rdd.Rows[*state.Version[K, S]], 
 		return u.everyKey(t, before, rows)
 	}
 	next := before.Update(u.hasher, 0)
+	var at []int32
 	err := rows.Each(func(chunk []rdd.Pair[K, []V]) error {
-		for _, row := range chunk {
-			old := u.own(before.Get(row.Key))
-			if s := u.f(t, row.Key, row.Value, old); s.OK {
-				next.Put(row.Key, s.Value)
+		if len(at) < len(chunk) {
+			at = make([]int32, len(chunk))
+		}
+		state.Touch(next, chunk, at[:len(chunk)])
+		for i, row := range chunk {
+			if s := u.f(t, row.Key, row.Value, u.own(next.At(at[i]))); s.OK {
+				next.Set(at[i], s.Value)
 			} else {
-				next.Delete(row.Key)
+				next.Unset(at[i])
 			}
 		}
 		return nil

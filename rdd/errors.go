@@ -42,6 +42,11 @@ var (
 	ErrNotInTask = errors.New("rdd: only to be asked inside a task")
 	// ErrLevelChange is returned by Persist when another storage level is already set.
 	ErrLevelChange = errors.New("rdd: storage level already set")
+	// ErrNoState, ErrStateRemoved and ErrStateTimingOut are those of package dstream, whose functions of states run in
+	// tasks: they are here to cross the borders of processes like all that tasks return.
+	ErrNoState        = errors.New("state is not set")
+	ErrStateRemoved   = errors.New("state has been removed by this call")
+	ErrStateTimingOut = errors.New("state is timing out")
 )
 
 // A BuildError says that an operator was called with arguments that can never work. Every action

@@ -19,6 +19,12 @@ func SizeFunc[T any]() func(*T) int64 {
 	return func(x *T) int64 { return walk(unsafe.Pointer(x), 0) }
 }
 
+// Sized is implemented by types that say themselves how many bytes a value refers to, because values share what they
+// hold or a walk over them would cost too much.
+type Sized interface{ Footprint() int64 }
+
+var sized = reflect.TypeFor[Sized]()
+
 // walker returns what the value at p refers to. depth ends cycles.
 type walker func(p unsafe.Pointer, depth int) int64
 
@@ -31,6 +37,9 @@ func sizer(t reflect.Type, outer []reflect.Type) walker {
 		if o == t { // recursive: found at run time, through reflection
 			return func(p unsafe.Pointer, depth int) int64 { return reflected(reflect.NewAt(t, p).Elem(), depth) }
 		}
+	}
+	if t.Implements(sized) && t.Kind() != reflect.Interface {
+		return func(p unsafe.Pointer, _ int) int64 { return reflect.NewAt(t, p).Elem().Interface().(Sized).Footprint() }
 	}
 	outer = append(outer, t)
 	switch t.Kind() {

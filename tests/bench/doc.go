@@ -6,7 +6,7 @@
 // The nouns: a [row] is one line of the table; a [subject] is a program that is measured, leat's or a
 // peer's; a round runs every subject once, one after the other, so that a noisy machine slows all of
 // them alike; a [floor] is the figure that a row must reach. The workloads are W0 (a narrow chain),
-// W1 (text: word count and grep), W2 (keyed windows), W6 (shuffles), W7 (the fixed cost of a batch) and
+// W1 (text: word count and grep), W2 (keyed windows), W3 (keyed state), W6 (shuffles), W7 (the fixed cost of a batch) and
 // W13 (lineage and recomputation); skew, reduce, sort, join, cached and overhead are one figure each.
 //
 // Guarantees: every answer is checked against the one that package workload knows, or against a

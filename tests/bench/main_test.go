@@ -119,6 +119,18 @@ func newRows() map[string][]string {
 			want["W2grid"] = append(want["W2grid"], name+"1", name+"1, worst slide", name+"10", name+"60")
 		}
 	}
+	const touched, mapped = "updateStateByKey, touched only", "mapWithState"
+	want["W3"] = []string{
+		touched + ", 1 % touched", mapped + ", 1 % touched", mapped + ", with a time-out, 1 % touched",
+		touched + ", 1 % touched", mapped + ", 1 % touched",
+		touched + ", idle batch", mapped + ", idle batch", mapped + ", with a time-out, idle batch",
+		touched + ", bytes a key", mapped + ", bytes a key",
+	}
+	for _, share := range []string{"0.1", "1", "10", "100"} {
+		for _, kind := range []string{touched, mapped} {
+			want["W3"] = append(want["W3"], fmt.Sprintf("%s, curve, %s %% touched", kind, share))
+		}
+	}
 	for _, n := range []int{4, 16, 64, 256} {
 		want["W6"] = append(want["W6"],
 			fmt.Sprintf("pairs, encode, partition and decode, P=%d", n), fmt.Sprintf("pairs, bytes a pair, P=%d", n),

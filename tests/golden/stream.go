@@ -16,8 +16,12 @@ type Stream struct {
 	pairs *dstream.DStream[Pair]
 	// kept is the stream that is persisted and checkpointed, made the one that questions are about.
 	kept, made declared
-	// parent is the stream it is made from, nil where there is none or an internal one between.
+	// parent is the stream it is made from, nil where there is none or internal ones that differ from those of cases are between.
 	parent *Stream
+	// inner is set for an internal stream, about which there are questions only.
+	inner *dstream.Ancestor
+	// snapshots makes the stream of the states of a mapWithState; nil for others.
+	snapshots func() *dstream.DStream[Pair]
 	// counted is false where the operations leave the number of partitions open.
 	counted bool
 }
@@ -27,6 +31,7 @@ type declared interface {
 	Err() error
 	Info() dstream.Info
 	Remembered() []dstream.Time
+	Parents() []dstream.Ancestor
 	Persist(rdd.StorageLevel) error
 	Checkpoint(time.Duration) error
 }
@@ -55,6 +60,36 @@ func (s *Stream) Pairs() *dstream.DStream[Pair] {
 		s.pairs = dstream.MapPartitions(s.rows, each(pairOf), rdd.PreservePartitioning())
 	}
 	return s.pairs
+}
+
+// info returns the settings of the stream as it was made.
+func (s *Stream) info() dstream.Info {
+	if s.inner != nil {
+		return s.inner.Info()
+	}
+	return s.made.Info()
+}
+
+// remembered returns the batches that the stream holds.
+func (s *Stream) remembered() []dstream.Time {
+	if s.inner != nil {
+		return s.inner.Remembered()
+	}
+	return s.made.Remembered()
+}
+
+// behind has n internal streams lie between a stream and parent, nearest first.
+func (s *Stream) behind(n int, parent *Stream) {
+	at, made := s, s.made.Parents()
+	for range n {
+		if len(made) == 0 {
+			return
+		}
+		inner := made[0]
+		at.parent = &Stream{inner: &inner}
+		at, made = at.parent, inner.Parents()
+	}
+	at.parent = parent
 }
 
 func rowOf(p Pair) Value { return Tuple(p.Key, p.Value) }

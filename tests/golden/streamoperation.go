@@ -94,13 +94,19 @@ var direct = map[string]bool{
 	"updateStateByKey": true, "transform": true, "transformWith": true, "transformAll": true, "union": true,
 }
 
+// internal says how many streams an operation declares between its stream and its parent, the same as those of cases.
+// Those of windows are there with inverse only.
+var internal = map[string]int{
+	"mapWithState": 1, "reduceByKeyAndWindow": 1, "countByValueAndWindow": 2, "reduceByWindow": 3, "countByWindow": 4,
+}
+
 // layouts says of the operations that do not hand on their inputs' number of partitions whether theirs is
 // defined. That of count is not: one partition will do for one number. Nor is how files are cut.
 var layouts = map[string]bool{
 	"count": false, "textFiles": false, "reduce": true, "repartition": true, "countByValue": true, "groupByKey": true, "reduceByKey": true,
 	"combineByKey": true, "cogroup": true, "join": true, "leftOuterJoin": true, "rightOuterJoin": true, "fullOuterJoin": true,
 	"reduceByWindow": true, "countByWindow": true, "countByValueAndWindow": true, "groupByKeyAndWindow": true,
-	"reduceByKeyAndWindow": true, "updateStateByKey": true,
+	"reduceByKeyAndWindow": true, "updateStateByKey": true, "mapWithState": true, "stateSnapshots": true,
 }
 
 // Build declares the stream of an operation and keeps it under the operation's name.
@@ -123,8 +129,14 @@ func (b *StreamBuilder) Build(ctx context.Context, op StreamOperation) (*Stream,
 	if defined, ok := layouts[op.Op]; ok {
 		s.counted = defined
 	}
-	if len(in) > 0 && direct[op.Op] && op.Inv == "" {
+	n, has := internal[op.Op]
+	switch {
+	case len(in) > 0 && direct[op.Op]:
 		s.parent = in[0]
+	case has && (op.Inv != "" || op.F == "" || op.Op == "mapWithState"):
+		s.behind(n, in[0])
+	case op.Op == "stateSnapshots":
+		s.parent = in[0].parent
 	}
 	b.Named[op.Name] = s
 	if err := s.made.Err(); err != nil {

@@ -16,7 +16,16 @@ type updateFunc func(t dstream.Time, key Value, values []Value, old state) state
 
 // stateful makes streams with a state by key, in the form of function that the case names.
 func (b *StreamBuilder) stateful(_ context.Context, op StreamOperation, in []*Stream) (*Stream, error) {
-	if op.Op != "updateStateByKey" {
+	switch op.Op {
+	case "mapWithState":
+		return b.mapped(op, in[0])
+	case "stateSnapshots":
+		if in[0].snapshots == nil {
+			return nil, &NotBuiltError{What: "stream operation", Name: "stateSnapshots of what is no mapWithState"}
+		}
+		return streamOfPairs(in[0].snapshots()), nil
+	case "updateStateByKey":
+	default:
 		return nil, nil
 	}
 	update, needs, err := updateFunction(op.F)
@@ -69,21 +78,30 @@ func (b *StreamBuilder) stateOptions(op StreamOperation) ([]dstream.StateOption,
 		opts = append(opts, dstream.ForgetPartitioner())
 	}
 	if op.Initial != nil {
-		rows, err := ParseValues(*op.Initial)
+		initial, err := b.initial(op)
 		if err != nil {
 			return nil, err
 		}
-		parts := 2
-		if op.InitialParts != nil {
-			parts = *op.InitialParts
-		}
-		pairs := make([]Pair, len(rows))
-		for i, x := range rows {
-			pairs[i] = pairOf(x)
-		}
-		opts = append(opts, dstream.InitialState(rdd.Parallelize(b.Context.RDDs(), pairs, parts)))
+		opts = append(opts, dstream.InitialState(initial))
 	}
 	return opts, nil
+}
+
+// initial returns the initial state of an operation that has one.
+func (b *StreamBuilder) initial(op StreamOperation) (*rdd.RDD[Pair], error) {
+	rows, err := ParseValues(*op.Initial)
+	if err != nil {
+		return nil, err
+	}
+	parts := 2
+	if op.InitialParts != nil {
+		parts = *op.InitialParts
+	}
+	pairs := make([]Pair, len(rows))
+	for i, x := range rows {
+		pairs[i] = pairOf(x)
+	}
+	return rdd.Parallelize(b.Context.RDDs(), pairs, parts), nil
 }
 
 func stateOf(v Value) state { return state{Value: v, OK: true} }

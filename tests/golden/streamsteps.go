@@ -29,10 +29,10 @@ func (r *streamRun) asking(ctx context.Context, s Step) (done bool, answer Answe
 			return true, nil, err
 		}
 		if s.Do == "info" {
-			return true, Fact{infoOf(x.made.Info())}, nil
+			return true, Fact{infoOf(x.info())}, nil
 		}
 		times := []int64{}
-		for _, t := range x.made.Remembered() {
+		for _, t := range x.remembered() {
 			times = append(times, int64(t))
 		}
 		return true, Fact{times}, nil
@@ -78,6 +78,9 @@ func (r *streamRun) slice(ctx context.Context, s Step) (Answer, error) {
 	x, err := r.stream(s)
 	if err != nil {
 		return nil, err
+	}
+	if x.inner != nil {
+		return nil, &NotBuiltError{What: "step", Name: "slice of an internal stream"}
 	}
 	batches, err := x.slice(from, to)
 	if err != nil {
@@ -136,6 +139,8 @@ func (r *streamRun) changing(ctx context.Context, s Step) (done bool, answer Ans
 		switch {
 		case err != nil:
 			return true, nil, err
+		case x.inner != nil:
+			return true, nil, &NotBuiltError{What: "step", Name: s.Do + " of an internal stream"}
 		case s.Do == "persist":
 			return true, nil, x.persist(s.Level)
 		}

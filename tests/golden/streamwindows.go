@@ -27,9 +27,15 @@ func (b *StreamBuilder) windowed(_ context.Context, op StreamOperation, in []*St
 		}
 		return streamOfRows(dstream.Window(in[0].Rows(), window, slide)), nil
 	case "countByWindow":
-		return streamOfRows(dstream.Map(dstream.CountByWindow(in[0].Rows(), window, slide), Int)), nil
+		counts := dstream.CountByWindow(in[0].Rows(), window, slide)
+		s := streamOfRows(dstream.Map(counts, Int))
+		s.made = counts
+		return s, nil
 	case "countByValueAndWindow":
-		return streamOfPairs(dstream.MapValues(dstream.CountByValueAndWindow(in[0].Rows(), window, slide, opts...), Int)), nil
+		counts := dstream.CountByValueAndWindow(in[0].Rows(), window, slide, opts...)
+		s := streamOfPairs(dstream.MapValues(counts, Int))
+		s.made = counts
+		return s, nil
 	case "groupByKeyAndWindow":
 		return bagged(dstream.GroupByKeyAndWindow(in[0].Pairs(), window, slide, opts...)), nil
 	case "reduceByWindow":

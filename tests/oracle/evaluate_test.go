@@ -70,6 +70,15 @@ func TestPlainEvaluator(t *testing.T) {
 		{"countByWindow", Step{Window: 2, Slide: 1}, [][]Batch{batchesOf(nil, b, nil, nil)}, [][]Row{
 			{}, {{Key: "#", Value: 2}}, {{Key: "#", Value: 2}}, {{Key: "#", Value: 0}}}},
 		{"count", Step{}, [][]Batch{batchesOf(nil, a)}, [][]Row{{{Key: "#", Value: 0}}, {{Key: "#", Value: 3}}}},
+		// 3 of z is not put into a state that is there; without data z times out at 4, two slides after 1.
+		{"stateSnapshotsTimeout", Step{Arg: 0, Every: 2}, [][]Batch{{{}, {Present: true, Rows: []Row{{Key: "x", Value: 1}, {Key: "z", Value: 2}}},
+			{Present: true, Rows: []Row{{Key: "x", Value: 3}}}, {Present: true, Rows: []Row{{Key: "x", Value: 4}}}, {}}}, [][]Row{
+			{{Key: "x", Value: 1 + mix(1)}, {Key: "z", Value: 2 + mix(2)}},
+			{{Key: "x", Value: 1 + mix(1)}, {Key: "z", Value: 2 + mix(2)}},
+			{{Key: "x", Value: 5 + mix(1) + 2*mix(4)}, {Key: "z", Value: 2 + mix(2)}},
+			{{Key: "x", Value: 5 + mix(1) + 2*mix(4)}}}},
+		{"mapWithStateTimeoutInitial", Step{Arg: 0, Every: 4}, [][]Batch{{{}, {}, {}, {}, {}}}, [][]Row{{}, {}, {},
+			{{Key: "a", Value: 5 + mix(1) + 2*mix(2)}, {Key: "never seen", Value: 7}}}},
 		{"updateStateByKey", Step{}, [][]Batch{{{}, {}, {Present: true, Rows: b}, {}}}, [][]Row{nil,
 			{{Key: "x", Value: 10 + mix(10)}, {Key: "z", Value: 20 + mix(20)}},
 			{{Key: "x", Value: 10 + mix(10)}, {Key: "z", Value: 20 + mix(20)}}}},

@@ -110,7 +110,7 @@ func inputName(in int) string {
 // operations are all there are.
 func operations() []operation {
 	var all []operation
-	for _, group := range [][]operation{elementwise(), byKey(), twoInputs(), layout(), windows(), states(),
+	for _, group := range [][]operation{elementwise(), byKey(), twoInputs(), layout(), windows(), states(), mappings(),
 		numbering(), shared(), gathered(), saved(), wide()} {
 		all = append(all, group...)
 	}

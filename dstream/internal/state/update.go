@@ -2,160 +2,281 @@ package state
 
 import "github.com/leat-io/leat/rdd/keyed"
 
-// mergeRatio is how many times larger an older table must be to be left alone: a larger ratio
-// means fewer tables to probe and more copying.
-const mergeRatio = 4
+// wholeRatio says when an update copies the table and changes the copy: when the changes are expected to be at least
+// one in so many of its entries. Beside the table, a change costs about four times what copying an entry does.
+const wholeRatio = 4
 
 // An Update makes the next version of one: changes are told to it, then Done. It belongs to one
 // goroutine.
 type Update[K comparable, S any] struct {
-	levels []*table[K, S] // those of the version it started from
-	delta  *table[K, S]
+	before *Version[K, S]
+	hasher *keyed.Hasher[K]
 	live   int
+	// One of the two: a table that nobody else sees, changed in its place, or the changes beside that of before, nil while
+	// there are none.
+	whole *table[K, S]
+	delta *changes[K, S]
+
+	expected int     // how many changes
+	fresh    []K     // scratch of Touch: the keys that were not touched before
+	found    []int32 // and their entries
 }
 
 // Update starts an update of v, which may be nil for the empty version, that will change about so
-// many keys; 0 where that is not known. Where it is so many that all tables would be merged in the end,
-// they are merged now and every change is made in its place.
+// many keys; 0 where that is not known.
 func (v *Version[K, S]) Update(h *keyed.Hasher[K], changes int) *Update[K, S] {
-	if v == nil || len(v.levels) == 0 {
-		return &Update[K, S]{delta: keyed.New[K, cell[S]](h, changes)}
+	u := &Update[K, S]{before: v, hasher: h, live: v.Len(), expected: changes}
+	switch {
+	case v == nil || v.core == nil:
+		u.before, u.whole = nil, keyed.New[K, cell[S]](h, changes)
+	case changes*wholeRatio >= v.size:
+		u.whole = v.copied(h)
 	}
-	if changes*mergeRatio < v.levels[0].Len() {
-		return &Update[K, S]{levels: v.levels, delta: keyed.New[K, cell[S]](h, changes), live: v.live}
-	}
-	whole := v.levels[0].Clone()
-	for _, younger := range v.levels[1:] {
-		overlay(whole, younger)
-	}
-	return &Update[K, S]{delta: whole, live: v.live}
+	return u
 }
 
-// overlay puts the younger table's cells into t; keys that t has keep their places.
-func overlay[K comparable, S any](t, younger *table[K, S]) {
-	for i := range younger.Len() {
-		at, _ := t.Upsert(younger.Key(i))
-		*t.Value(at) = *younger.Value(i)
+// Rebuild starts an update from nothing that replaces a version whole: keys that are not put again
+// are gone. It is what an update that looks at every key uses.
+func Rebuild[K comparable, S any](h *keyed.Hasher[K], capacity int) *Update[K, S] {
+	return &Update[K, S]{hasher: h, whole: keyed.New[K, cell[S]](h, capacity)}
+}
+
+// Touch finds or adds the keys of rows, and sets to[i] to the number that At, Set and Unset know the key of
+// rows[i] by. To is as long as rows.
+//
+// Cost: less than that of a Get for each row: keys are looked for many at a time.
+func Touch[K comparable, V, S any](u *Update[K, S], rows []keyed.Pair[K, V], to []int32) {
+	if u.whole != nil {
+		first := u.whole.Len()
+		keyed.Enumerate(u.whole, rows, to)
+		for i := first; i < u.whole.Len(); i++ {
+			u.whole.Value(i).gone = true
+		}
+		return
+	}
+	known := u.changes().Len()
+	keyed.Enumerate(u.delta, rows, to)
+	if u.delta.Len() == known {
+		return
+	}
+	u.fresh = u.fresh[:0]
+	next := int32(known)
+	for i, at := range to {
+		if at == next {
+			u.fresh = append(u.fresh, rows[i].Key)
+			next++
+		}
+	}
+	if len(u.found) < len(u.fresh) {
+		u.found = make([]int32, len(u.fresh))
+	}
+	u.before.core.mu.RLock()
+	defer u.before.core.mu.RUnlock()
+	if u.before.next != nil {
+		for i, k := range u.fresh {
+			*u.delta.Value(known + i) = u.before.find(k)
+		}
+		return
+	}
+	t := u.before.core.table
+	keyed.FindKeys(t, u.fresh, u.found)
+	for i, at := range u.found[:len(u.fresh)] {
+		c := u.delta.Value(known + i)
+		if at == absent {
+			*c = change[S]{at: absent, gone: true}
+			continue
+		}
+		was := t.Value(int(at))
+		*c = change[S]{state: was.state, at: at, gone: was.gone}
+	}
+}
+
+// changes returns the table of the changes. It is made for as many as the update before had.
+func (u *Update[K, S]) changes() *changes[K, S] {
+	if u.delta == nil {
+		u.delta = keyed.New[K, change[S]](u.hasher, max(u.expected, u.before.changed))
+	}
+	return u.delta
+}
+
+// touch is Touch for one key.
+func (u *Update[K, S]) touch(k K) int32 {
+	if u.whole != nil {
+		at, fresh := u.whole.Upsert(k)
+		if fresh {
+			u.whole.Value(at).gone = true
+		}
+		return int32(at)
+	}
+	at, fresh := u.changes().Upsert(k)
+	if fresh {
+		u.before.core.mu.RLock()
+		*u.delta.Value(at) = u.before.find(k)
+		u.before.core.mu.RUnlock()
+	}
+	return int32(at)
+}
+
+// place returns where the state of a touched key lies, and the mark that it has none.
+func (u *Update[K, S]) place(at int32) (*S, *bool) {
+	if u.whole != nil {
+		c := u.whole.Value(int(at))
+		return &c.state, &c.gone
+	}
+	c := u.delta.Value(int(at))
+	return &c.state, &c.gone
+}
+
+// At returns the state of a touched key as changed so far.
+func (u *Update[K, S]) At(at int32) (s S, ok bool) {
+	state, gone := u.place(at)
+	return *state, !*gone
+}
+
+// Set sets the state of a touched key.
+func (u *Update[K, S]) Set(at int32, s S) {
+	state, gone := u.place(at)
+	if *gone {
+		*gone = false
+		u.live++
+	}
+	*state = s
+}
+
+// Unset removes a touched key; one that has no state is left alone.
+func (u *Update[K, S]) Unset(at int32) {
+	state, gone := u.place(at)
+	if !*gone {
+		var zero S
+		*state, *gone = zero, true
+		u.live--
 	}
 }
 
 // Get returns the state of a key as changed so far.
 func (u *Update[K, S]) Get(k K) (s S, ok bool) {
-	var c *cell[S]
-	if at, found := u.delta.Find(k); found {
-		c = u.delta.Value(at)
-	} else {
-		c = find(u.levels, k)
-	}
-	if c == nil || c.gone {
+	if u.whole != nil {
+		if at, found := u.whole.Find(k); found {
+			return u.At(int32(at))
+		}
 		return s, false
 	}
-	return c.state, true
+	if u.delta != nil {
+		if at, found := u.delta.Find(k); found {
+			return u.At(int32(at))
+		}
+	}
+	return u.before.Get(k)
 }
 
 // Change calls f with where the state of a key lies, to be changed there, and reports whether the key
 // had state. It has none afterwards if f returns false.
 func (u *Update[K, S]) Change(k K, f func(s *S) (keep bool)) bool {
-	at, found := u.delta.Find(k)
-	if !found {
-		c := find(u.levels, k)
-		if c == nil || c.gone {
+	var at int32
+	if u.whole != nil {
+		i, found := u.whole.Find(k)
+		if !found {
 			return false
 		}
-		at, _ = u.delta.Upsert(k)
-		*u.delta.Value(at) = *c
+		at = int32(i)
+	} else {
+		at = u.touch(k)
 	}
-	c := u.delta.Value(at)
-	if c.gone {
+	state, gone := u.place(at)
+	if *gone {
 		return false
 	}
-	if !f(&c.state) {
-		*c = cell[S]{gone: true}
-		u.live--
+	if !f(state) {
+		u.Unset(at)
 	}
 	return true
 }
 
 // Put sets the state of a key.
-func (u *Update[K, S]) Put(k K, s S) { u.set(k, cell[S]{state: s}) }
+func (u *Update[K, S]) Put(k K, s S) { u.Set(u.touch(k), s) }
 
 // Delete removes a key; one that has no state is left alone.
 func (u *Update[K, S]) Delete(k K) {
 	if _, ok := u.Get(k); ok {
-		u.set(k, cell[S]{gone: true})
+		u.Unset(u.touch(k))
 	}
 }
 
-func (u *Update[K, S]) set(k K, c cell[S]) {
-	at, fresh := u.delta.Upsert(k)
-	was := u.delta.Value(at)
-	had := !fresh && !was.gone
-	if fresh {
-		older := find(u.levels, k)
-		had = older != nil && !older.gone
-	}
-	*was = c
-	switch {
-	case had && c.gone:
-		u.live--
-	case !had && !c.gone:
-		u.live++
-	}
-}
-
-// Done returns the version with the changes. The update must not be used afterwards.
+// Done returns the version with the changes; without any, the one it started from. The update must not be used
+// afterwards.
 //
-// Cost: the keys changed, and over many batches a few times as much again for merging.
+// Cost: the keys changed. The table that versions share is changed in its place, so a second update from one version,
+// which a batch that is computed again makes, copies it, and so does, now and then, one that removes keys.
 func (u *Update[K, S]) Done() *Version[K, S] {
-	if len(u.levels) == 0 && u.delta.Len() > 2*u.live {
-		u.delta = swept(u.delta, u.live)
+	if u.whole != nil {
+		return u.alone()
 	}
-	levels := append([]*table[K, S](nil), u.levels...)
-	if u.delta.Len() > 0 {
-		levels = append(levels, u.delta)
+	if u.delta == nil || u.delta.Len() == 0 {
+		return u.before
 	}
-	for n := len(levels); n > 1 && levels[n-1].Len()*mergeRatio >= levels[n-2].Len(); n = len(levels) {
-		merged := merge(levels[n-2], levels[n-1], n == 2)
-		levels = append(levels[:n-2], merged)
+	size := u.before.size
+	for i := range u.delta.Len() {
+		if c := u.delta.Value(i); c.at == absent && !c.gone {
+			size++
+		}
 	}
-	return &Version[K, S]{levels: levels, live: u.live}
+	if !crowded(size, u.live) {
+		if next := u.shared(); next != nil {
+			return next
+		}
+	}
+	u.whole = u.before.copied(u.hasher)
+	u.apply(u.whole)
+	return u.alone()
 }
 
-// merge returns a table with both tables' keys, the younger's cells before the older's. In the last
-// table nothing lies below, so removed keys are left out.
-func merge[K comparable, S any](older, younger *table[K, S], last bool) *table[K, S] {
-	gone := false
-	var out *table[K, S]
-	if last {
-		for i := 0; i < younger.Len() && !gone; i++ {
-			gone = younger.Value(i).gone
+// crowded reports whether a table of so many entries has so many removed keys that it is made anew.
+func crowded(size, live int) bool { return size > 2*live+64 }
+
+// alone returns the version of a table that nobody else sees.
+func (u *Update[K, S]) alone() *Version[K, S] {
+	t := u.whole
+	if crowded(t.Len(), u.live) {
+		t = swept(t, u.live)
+	}
+	if t.Len() == 0 {
+		return new(Version[K, S])
+	}
+	return &Version[K, S]{core: &core[K, S]{table: t}, size: t.Len(), live: u.live}
+}
+
+// shared makes the changes in the table of before and leaves there what they replaced. It returns nil if another update
+// has gone on from before already.
+func (u *Update[K, S]) shared() *Version[K, S] {
+	v, c := u.before, u.before.core
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if v.next != nil {
+		return nil
+	}
+	u.apply(c.table)
+	v.next = &Version[K, S]{core: c, size: c.table.Len(), live: u.live, changed: u.delta.Len()}
+	v.undo = u.delta
+	return v.next
+}
+
+// apply swaps the changes with what t holds.
+func (u *Update[K, S]) apply(t *table[K, S]) {
+	for i := range u.delta.Len() {
+		c := u.delta.Value(i)
+		if c.at == absent {
+			if !c.gone {
+				at, _ := t.Upsert(u.delta.Key(i))
+				t.Value(at).state = c.state
+				var zero S
+				c.state, c.gone = zero, true // there was none before; the key has no entry in older versions
+			}
+			continue
 		}
+		was := t.Value(int(c.at))
+		was.state, c.state = c.state, was.state
+		was.gone, c.gone = c.gone, was.gone
 	}
-	if !gone {
-		// The older table's columns are copied as they are and its keys keep their places.
-		out = older.Clone()
-		overlay(out, younger)
-		return out
-	}
-	out = keyed.New[K, cell[S]](older.Hasher(), older.Len()+younger.Len())
-	put := func(k K, c *cell[S]) {
-		if !c.gone {
-			at, _ := out.Upsert(k)
-			*out.Value(at) = *c
-		}
-	}
-	for i := range older.Len() {
-		k := older.Key(i)
-		c := older.Value(i)
-		if at, ok := younger.Find(k); ok {
-			c = younger.Value(at)
-		}
-		put(k, c)
-	}
-	for i := range younger.Len() {
-		put(younger.Key(i), younger.Value(i)) // those with a place have it already, with this cell
-	}
-	return out
 }
 
 // swept returns a table with the cells of t that were not removed, in their order.
@@ -168,10 +289,4 @@ func swept[K comparable, S any](t *table[K, S], live int) *table[K, S] {
 		}
 	}
 	return out
-}
-
-// Rebuild starts an update from nothing that replaces a version whole: keys that are not put again
-// are gone. It is what an update that looks at every key uses.
-func Rebuild[K comparable, S any](h *keyed.Hasher[K], capacity int) *Update[K, S] {
-	return &Update[K, S]{delta: keyed.New[K, cell[S]](h, capacity)}
 }

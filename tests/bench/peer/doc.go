@@ -6,7 +6,7 @@
 // [CallChain] also calls a function for each record, [ChannelChain] sends each record from
 // goroutine to goroutine. For text (W1): [WordCount] and [WordCountBytes], [GrepLines],
 // [GrepScanner], [GrepIndex] and [GrepWrite]. For keyed windows (W2): [SumMap], [MaxMap],
-// [SumDense], [MaxDense] and [Sums]. For shuffles (W6): [Deal], [MsgpackShuffle], [MsgpackBuffers] and
+// [SumDense], [MaxDense] and [Sums]. For keyed state (W3): [StateMap]. For shuffles (W6): [Deal], [MsgpackShuffle], [MsgpackBuffers] and
 // [SumText]; for joins: [MapJoin] and [ChainJoin]. For lineage (W13): [StepLoop] and [StepCalls]. For
 // fixed overhead (W7): [EmptyTasks] and [AppendSync].
 //
