@@ -16,6 +16,11 @@ func Generate(seed uint64) *Plan {
 	return generate(seed, seed%2 == 1, func(operation) bool { return true })
 }
 
+// GenerateStream returns the plan of a seed over streams.
+func GenerateStream(seed uint64) *Plan {
+	return generate(seed, true, func(operation) bool { return true })
+}
+
 // GenerateRecordwise returns a stream whose operations treat every record by itself, so that it
 // makes no difference how records are cut into batches.
 func GenerateRecordwise(seed uint64) *Plan {

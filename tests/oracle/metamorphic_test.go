@@ -8,7 +8,7 @@ func TestBatchesOfRecordwisePipelinesAddUpToOneRDD(t *testing.T) {
 		for _, config := range Configs(p.Seed)[:2] {
 			config = config.calm() // there is no earlier run to choose their moments by
 			if err := CheckJoined(t.Context(), p, config); err != nil {
-				report(t, err, p.Seed)
+				report(t, err, "oracle.n", p.Seed)
 			}
 		}
 	}

@@ -8,37 +8,48 @@ import (
 )
 
 var (
-	count = flag.Int("oracle.n", 500, "random pipelines to run")
-	first = flag.Uint64("oracle.seed", 1, "seed of the first pipeline; the others follow")
+	count   = flag.Int("oracle.n", 500, "random pipelines to run")
+	streams = flag.Int("oracle.streams", 1000, "random pipelines over streams to run besides")
+	first   = flag.Uint64("oracle.seed", 1, "seed of the first pipeline; the others follow")
 )
 
 func TestRandomPipelinesEqualThePlainEvaluator(t *testing.T) {
+	runAll(t, *count, "oracle.n", Generate)
+}
+
+// Windows, state and joins, over inputs that are cut into batches at random.
+func TestRandomStreamsEqualThePlainEvaluator(t *testing.T) {
+	runAll(t, *streams, "oracle.streams", GenerateStream)
+}
+
+// runAll runs n plans, which is what a flag says, and checks that their faults came to pass.
+func runAll(t *testing.T, n int, name string, generate func(seed uint64) *Plan) {
 	failures := 0
 	var all Work
-	for i := range uint64(*count) {
-		done, err := Run(t.Context(), Generate(*first+i))
+	for i := range uint64(n) {
+		done, err := Run(t.Context(), generate(*first+i))
 		all = all.add(done)
 		if err == nil {
 			continue
 		}
-		report(t, err, *first+i)
+		report(t, err, name, *first+i)
 		if failures++; failures == 3 {
 			t.Fatal("enough failures")
 		}
 	}
-	t.Logf("%+v", all)
-	if *count < 500 {
+	t.Logf("%d pipelines: %+v", n, all)
+	if n < 500 {
 		return // too few to say
 	}
-	if err := all.short(int64(*count) / 20); err != nil {
+	if err := all.short(int64(n) / 20); err != nil {
 		t.Errorf("the configs do not do what they are for: %v", err)
 	}
 }
 
 // report prints a failure and what it shrinks to.
-func report(t *testing.T, err error, seed uint64) {
+func report(t *testing.T, err error, name string, seed uint64) {
 	t.Helper()
-	t.Errorf("seed %d (run again with -oracle.n 1 -oracle.seed %d): %v", seed, seed, err)
+	t.Errorf("seed %d (run this test again with -%s 1 -oracle.seed %d): %v", seed, name, seed, err)
 	var f *Failure
 	if errors.As(err, &f) {
 		t.Errorf("seed %d shrinks to: %v", seed, Shrink(t.Context(), f, time.Now().Add(20*time.Second)))
