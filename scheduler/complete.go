@@ -66,8 +66,7 @@ func (l *loop) noteCached(a *attempt, end *TaskEnd) {
 			continue
 		}
 		for _, ex := range c.Executors {
-			if l.executor(ex) != nil {
-				l.registry.keep(c.BlockID, ex, a.task.Epoch)
+			if l.executor(ex) != nil && l.registry.keep(c.BlockID, ex, a.task.Epoch) {
 				l.emitBlock(c.BlockID, ex, true)
 			}
 		}

@@ -191,8 +191,9 @@ func (r *registry) loseOutputs(executor ExecutorID, epoch int64) {
 	r.epoch++
 }
 
-// keep notes that executor holds a persisted partition, which a task launched at epoch has stored.
-func (r *registry) keep(id BlockID, executor ExecutorID, epoch int64) {
+// keep notes that executor holds a persisted partition, which a task launched at epoch has stored or found, and reports whether
+// that was not known.
+func (r *registry) keep(id BlockID, executor ExecutorID, epoch int64) (news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	in := r.open(id.Node.Scope)
@@ -204,10 +205,12 @@ func (r *registry) keep(id BlockID, executor ExecutorID, epoch int64) {
 		r.cached++
 	}
 	in.since[id.Node] = min(in.since[id.Node], epoch)
-	if !slices.Contains(parts[id.Part], executor) {
-		// Tasks may be reading the old slice, so it is replaced.
-		parts[id.Part] = append(slices.Clip(parts[id.Part]), executor)
+	if slices.Contains(parts[id.Part], executor) {
+		return false
 	}
+	// Tasks may be reading the old slice, so it is replaced.
+	parts[id.Part] = append(slices.Clip(parts[id.Part]), executor)
+	return true
 }
 
 // unkeep forgets that executor holds a persisted partition.

@@ -107,8 +107,9 @@ func testPersisted(t *testing.T, isolate bool) {
 			for range 8 {
 				total += <-stored
 			}
-			if computed != 1 || total != 1 {
-				t.Errorf("computed %d times, reported %d times, want once", computed, total)
+			// Each may end first, and the driver relies on what ended.
+			if computed != 1 || total != 8 {
+				t.Errorf("computed %d times, want once; reported by %d, want all", computed, total)
 			}
 		})
 	})

@@ -256,7 +256,7 @@ func TestEvict(t *testing.T) {
 					return persistedAt(ctx, env, 2, 0, memoryOnly, func() {}, func([]int64) error { return nil })
 				})
 			}))
-			if end.Err != nil || len(end.Cached) > 0 || len(b.lost) > 0 {
+			if end.Err != nil || len(end.Cached) != 1 || end.Cached[0].Node.Ordinal != 1 || len(b.lost) > 0 {
 				t.Errorf("%v; kept %v, lost %v", end.Err, end.Cached, b.lost)
 			}
 			b.wantRead(t, 2, 0, memoryOnly, 1)

@@ -24,7 +24,7 @@ func (p past) gathered(v int64) past {
 type mapping struct {
 	initial   bool
 	times     bool // keys time out
-	lazy      bool // keys that have state already are updated by some values only
+	lazy      bool // states are updated by some values only, and not at all by others
 	snapshots bool // the result is the states and not what is emitted
 }
 
@@ -36,7 +36,8 @@ func (m mapping) timeout(s Step) int {
 	return 1 + int(s.Arg%5)
 }
 
-// keeps reports whether a value is put into a state that is there already.
+// keeps reports whether a value is put into the state. It must not depend on what came before in the same batch, whose order
+// is not fixed.
 func (m mapping) keeps(v int64) bool { return !m.lazy || small(v)%3 != 0 }
 
 // emits returns what is emitted for a value.
@@ -67,9 +68,9 @@ func (m mapping) history(s Step, in []Batch, slide int) []Batch {
 		for _, r := range in[now].Rows {
 			old, had := states[r.Key]
 			switch {
-			case !had || m.keeps(r.Value):
+			case m.keeps(r.Value):
 				states[r.Key] = kept{past{old.past.Total, slices.Clone(old.past.Last)}.gathered(r.Value), now}
-			case timeout > 0:
+			case had && timeout > 0:
 				states[r.Key] = kept{old.past, now}
 			}
 			if e, ok := m.emits(s, r); ok {
@@ -106,7 +107,7 @@ func (m mapping) stream(b *builder, s Step, in ...stream) stream {
 		}
 		e, ok := m.emits(s, Row{Key: key, Value: v.Value})
 		emitted := rdd.Option[Row]{Value: e, OK: ok}
-		if old.OK && !m.keeps(v.Value) {
+		if !m.keeps(v.Value) {
 			if len(old.Value.Last) > 0 {
 				old.Value.Last[0] = missing // the function's own
 			}
