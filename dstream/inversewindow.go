@@ -16,9 +16,8 @@ type windowed[V any] struct {
 	Batches int64
 }
 
-// moved is a pair that enters or leaves the window, of so many batches.
-type moved[K comparable, V any] struct {
-	Key     K
+// moved is the value of a key that enters or leaves the window, of so many batches.
+type moved[V any] struct {
 	Value   V
 	Batches int64
 	Leaving bool
@@ -93,14 +92,14 @@ type sliding[K comparable, V any] struct {
 // nextWindow returns the versions of the window that follow previous, which is nil before the first.
 func nextWindow[K comparable, V any](c *rdd.Context, previous *rdd.RDD[*state.Version[K, windowed[V]]], old, entered []*rdd.RDD[rdd.Pair[K, V]], w sliding[K, V]) *rdd.RDD[*state.Version[K, windowed[V]]] {
 	type version = *state.Version[K, windowed[V]]
-	var changes []*rdd.RDD[moved[K, V]]
+	var changes []*rdd.RDD[rdd.Pair[K, moved[V]]]
 	for _, b := range old {
 		changes = append(changes, mark(c, b, true))
 	}
 	for _, b := range entered {
 		changes = append(changes, mark(c, b, false))
 	}
-	var all *rdd.RDD[moved[K, V]]
+	var all *rdd.RDD[rdd.Pair[K, moved[V]]]
 	var p rdd.AnyPartitioner
 	if len(changes) > 0 {
 		all = rdd.UnionAll(c, changes...)
@@ -109,7 +108,7 @@ func nextWindow[K comparable, V any](c *rdd.Context, previous *rdd.RDD[*state.Ve
 		p = previous.Partitioner()
 	}
 	return rdd.ZipRows(c, "slide", previous, all, p,
-		func(_ int, was rdd.Rows[version], rows rdd.Rows[moved[K, V]], out func([]version) error) error {
+		func(_ int, was rdd.Rows[version], rows rdd.Rows[rdd.Pair[K, moved[V]]], out func([]version) error) error {
 			var before version
 			if err := was.Each(func(chunk []version) error {
 				before = chunk[0]
@@ -126,14 +125,14 @@ func nextWindow[K comparable, V any](c *rdd.Context, previous *rdd.RDD[*state.Ve
 }
 
 // mark notes of a batch's pairs whether they leave or enter the window.
-func mark[K comparable, V any](c *rdd.Context, batch *rdd.RDD[rdd.Pair[K, V]], leaving bool) *rdd.RDD[moved[K, V]] {
+func mark[K comparable, V any](c *rdd.Context, batch *rdd.RDD[rdd.Pair[K, V]], leaving bool) *rdd.RDD[rdd.Pair[K, moved[V]]] {
 	return rdd.ZipRows[rdd.Pair[K, V], struct{}](c, "moved", batch, nil, batch.Partitioner(),
-		func(_ int, rows rdd.Rows[rdd.Pair[K, V]], _ rdd.Rows[struct{}], out func([]moved[K, V]) error) error {
-			var buf []moved[K, V]
+		func(_ int, rows rdd.Rows[rdd.Pair[K, V]], _ rdd.Rows[struct{}], out func([]rdd.Pair[K, moved[V]]) error) error {
+			var buf []rdd.Pair[K, moved[V]]
 			return rows.Each(func(chunk []rdd.Pair[K, V]) error {
 				buf = buf[:0]
 				for _, p := range chunk {
-					buf = append(buf, moved[K, V]{p.Key, p.Value, 1, leaving})
+					buf = append(buf, rdd.Pair[K, moved[V]]{Key: p.Key, Value: moved[V]{p.Value, 1, leaving}})
 				}
 				return out(buf)
 			})
@@ -142,73 +141,75 @@ func mark[K comparable, V any](c *rdd.Context, batch *rdd.RDD[rdd.Pair[K, V]], l
 
 // gather returns what leaves and then what enters, each key once of either. single says that this is
 // how rows come: where one batch leaves and one enters, both reduced.
-func (w sliding[K, V]) gather(rows rdd.Rows[moved[K, V]], single bool) ([]moved[K, V], error) {
-	var all []moved[K, V]
+func (w *sliding[K, V]) gather(rows rdd.Rows[rdd.Pair[K, moved[V]]], single bool) ([]rdd.Pair[K, moved[V]], error) {
+	var all []rdd.Pair[K, moved[V]]
 	if single {
-		err := rows.Each(func(chunk []moved[K, V]) error {
+		err := rows.Each(func(chunk []rdd.Pair[K, moved[V]]) error {
 			all = append(all, chunk...)
 			return nil
 		})
 		return all, err
 	}
-	left, came := keyed.New[K, moved[K, V]](w.hasher, 0), keyed.New[K, moved[K, V]](w.hasher, 0)
-	if err := rows.Each(func(chunk []moved[K, V]) error {
+	left, came := keyed.New[K, moved[V]](w.hasher, 0), keyed.New[K, moved[V]](w.hasher, 0)
+	if err := rows.Each(func(chunk []rdd.Pair[K, moved[V]]) error {
 		for _, m := range chunk {
 			t := came
-			if m.Leaving {
+			if m.Value.Leaving {
 				t = left
 			}
 			at, fresh := t.Upsert(m.Key)
 			if sum := t.Value(at); fresh {
-				*sum = m
+				*sum = m.Value
 			} else {
-				sum.Value = w.reduce(sum.Value, m.Value)
-				sum.Batches += m.Batches
+				sum.Value = w.reduce(sum.Value, m.Value.Value)
+				sum.Batches += m.Value.Batches
 			}
 		}
 		return nil
 	}); err != nil {
 		return nil, err
 	}
-	all = make([]moved[K, V], 0, left.Len()+came.Len())
-	for i := range left.Len() {
-		all = append(all, *left.Value(i))
-	}
-	for i := range came.Len() {
-		all = append(all, *came.Value(i))
-	}
-	return all, nil
+	all = left.Pairs(make([]rdd.Pair[K, moved[V]], 0, left.Len()+came.Len()), 0, left.Len())
+	return came.Pairs(all, 0, came.Len()), nil
 }
 
 // slide takes out of a version what leaves the window and puts in what enters.
-func (w sliding[K, V]) slide(before *state.Version[K, windowed[V]], changes []moved[K, V]) *state.Version[K, windowed[V]] {
+func (w *sliding[K, V]) slide(before *state.Version[K, windowed[V]], changes []rdd.Pair[K, moved[V]]) *state.Version[K, windowed[V]] {
 	u := before.Update(w.hasher, (len(changes)+1)/2)
-	var m moved[K, V]
-	own := func(s *windowed[V]) {
-		if w.clone != nil {
-			s.Value = w.clone(s.Value) // the version before has it too
-		}
-	}
-	leave := func(s *windowed[V]) bool {
-		own(s)
-		s.Value = w.inverse(s.Value, m.Value)
-		s.Batches -= m.Batches
-		// A key that no batch holds is dropped; what enters starts afresh, without what rounding left behind.
-		return s.Batches != 0 || !w.forgets
-	}
-	enter := func(s *windowed[V]) bool {
-		own(s)
-		s.Value = w.reduce(s.Value, m.Value)
-		s.Batches += m.Batches
-		return true
-	}
-	for _, m = range changes {
-		switch {
-		case m.Leaving:
-			u.Change(m.Key, leave) // one that was never counted is left alone: the stream began after it
-		case !u.Change(m.Key, enter):
-			u.Put(m.Key, windowed[V]{Value: m.Value, Batches: m.Batches})
+	var touched [512]int32
+	for len(changes) > 0 {
+		chunk := changes[:min(len(touched), len(changes))]
+		changes = changes[len(chunk):]
+		at := touched[:len(chunk)]
+		state.Touch(u, chunk, at)
+		for i := range chunk {
+			w.move(u, at[i], &chunk[i].Value)
 		}
 	}
 	return u.Done()
+}
+
+// move changes the state of a touched key.
+func (w *sliding[K, V]) move(u *state.Update[K, windowed[V]], at int32, m *moved[V]) {
+	s, ok := u.At(at)
+	if ok && w.clone != nil {
+		s.Value = w.clone(s.Value) // the version before has it too
+	}
+	switch {
+	case m.Leaving && !ok: // it was never counted: the stream began after it
+	case m.Leaving:
+		s.Value = w.inverse(s.Value, m.Value)
+		// A key that no batch holds is dropped; what enters starts afresh, without what rounding left behind.
+		if s.Batches -= m.Batches; s.Batches == 0 && w.forgets {
+			u.Unset(at)
+			return
+		}
+		u.Set(at, s)
+	case !ok:
+		u.Set(at, windowed[V]{Value: m.Value, Batches: m.Batches})
+	default:
+		s.Value = w.reduce(s.Value, m.Value)
+		s.Batches += m.Batches
+		u.Set(at, s)
+	}
 }

@@ -37,7 +37,9 @@ func (e *env) Persisted(ctx context.Context, node lineage.NodeID, part int, p li
 // found reports a partition that is kept here and that the task was not told of: the task that keeps it may not have
 // ended, so the driver may not know. Whoever this task ends for relies on what it has seen.
 func (e *env) found(id scheduler.BlockID) {
-	here := func(c scheduler.CachedBlock) bool { return c.BlockID == id && slices.Contains(c.Executors, e.executor.opts.ID) }
+	here := func(c scheduler.CachedBlock) bool {
+		return c.BlockID == id && slices.Contains(c.Executors, e.executor.opts.ID)
+	}
 	if !slices.ContainsFunc(e.task.Cached, here) && !slices.ContainsFunc(e.stored, here) {
 		e.stored = append(e.stored, scheduler.CachedBlock{BlockID: id, Executors: []scheduler.ExecutorID{e.executor.opts.ID}})
 	}

@@ -169,29 +169,6 @@ func (u *Update[K, S]) Get(k K) (s S, ok bool) {
 	return u.before.Get(k)
 }
 
-// Change calls f with where the state of a key lies, to be changed there, and reports whether the key
-// had state. It has none afterwards if f returns false.
-func (u *Update[K, S]) Change(k K, f func(s *S) (keep bool)) bool {
-	var at int32
-	if u.whole != nil {
-		i, found := u.whole.Find(k)
-		if !found {
-			return false
-		}
-		at = int32(i)
-	} else {
-		at = u.touch(k)
-	}
-	state, gone := u.place(at)
-	if *gone {
-		return false
-	}
-	if !f(state) {
-		u.Unset(at)
-	}
-	return true
-}
-
 // Put sets the state of a key.
 func (u *Update[K, S]) Put(k K, s S) { u.Set(u.touch(k), s) }
 

@@ -69,14 +69,19 @@ func TestVersionsAgreeWithMaps(t *testing.T) {
 					u.Delete(k)
 					delete(model, k)
 				} else if s := rapid.Int().Draw(t, "state"); rapid.Bool().Draw(t, "in place") {
+					// By number, as many at once do it.
+					var at [1]int32
+					Touch(u, []keyed.Pair[string, struct{}]{{Key: k}}, at[:])
 					keep := s%3 != 0
 					_, had := model[k]
-					if u.Change(k, func(state *int) bool { *state = s; return keep }) != had {
-						t.Fatalf("Change says that %s had state: not %t", k, had)
-					}
-					if had && keep {
+					switch _, ok := u.At(at[0]); {
+					case ok != had:
+						t.Fatalf("At says that %s had state: not %t", k, had)
+					case had && keep:
+						u.Set(at[0], s)
 						model[k] = s
-					} else if had {
+					case had:
+						u.Unset(at[0])
 						delete(model, k)
 					}
 				} else {
