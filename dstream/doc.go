@@ -5,7 +5,7 @@
 // [Time] to RDD, with a slide: how far apart its batches are. An [Input] gives the RDDs of an input
 // stream, [NewInput] declares one, [SliceStream] and [ConstantStream] are ready-made. Operators make streams of
 // streams: batch by batch ([Map], [ReduceByKey], [Join], [Transform]), over the batches of a window
-// ([Window], [ReduceByKeyAndWindow]), or from the batch before and this one ([UpdateStateByKey]). An
+// ([Window], [ReduceByKeyAndWindow]), or from the batch before and this one ([UpdateStateByKey], [MapWithState]). An
 // [Output] gives one [Job] for each batch ([ForeachRDD], [Print], [SaveAsTextFiles]).
 //
 //	g, err := dstream.NewGraph(rdds, time.Second) // rdds has a CheckpointDir: the window below needs it

@@ -8,7 +8,8 @@ import (
 )
 
 // StatefulDStream is the stream of what the function of a MapWithState emits. Its states are kept by a stream of their own,
-// which Checkpoint is about; Persist is about what is emitted.
+// which Checkpoint is about; Persist is about what is emitted. Functions that take a stream are given its field DStream, as
+// in Print(s.DStream, w, 10).
 type StatefulDStream[K comparable, S, E any] struct {
 	*DStream[E]
 	snapshots func() *DStream[rdd.Pair[K, S]]

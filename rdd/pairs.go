@@ -5,7 +5,8 @@ import "github.com/leat-io/leat/rdd/keyed"
 // A Pair is a key with a value.
 type Pair[K, V any] = keyed.Pair[K, V]
 
-// An Option is a value that may be absent: the outer side of a join, state not yet set.
+// An Option is a value that may be absent: the outer side of a join, state not yet set. Its fields are Value and OK. Make one as
+// Option[T]{Value: v, OK: true} or with keyed.Some; the zero value, which keyed.None returns, is none.
 type Option[T any] = keyed.Option[T]
 
 // KeyBy returns (f(x), x) for every record x, in order.

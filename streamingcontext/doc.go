@@ -42,6 +42,10 @@
 //  9. With back-pressure each receiver gets a new rate; executors are added or released, if they are to follow the load.
 //     Listeners are told, and the batch is settled.
 //
+// A batch without jobs goes from 5 to 7 at once, so ids in the log have no gaps and the log knows all
+// inputs. So does a batch that could not be generated: no output runs, and its blocks stay with it for windows that look
+// back.
+//
 // # Too much input
 //
 // Three things hold a receiver back, each for itself. A full block makes it wait for the end of the block interval. While
@@ -56,10 +60,6 @@
 // Each receiver is placed on an executor, spread evenly unless it names a host (receivers.Placed). With several executors
 // the tasks that read its blocks prefer that one. When it is lost, the receiver is placed again before the next
 // batch. [Context.Receivers] and listeners tell where it is.
-//
-// A batch without jobs goes from 5 to 7 at once, so ids in the log have no gaps and the log knows all
-// inputs. So does a batch that could not be generated: no output runs, and its blocks stay with it for windows that look
-// back.
 //
 // # When a batch fails
 //
@@ -77,6 +77,10 @@
 // A batch that cannot be generated is not tried again. A batch that ended the context stays pending, and nothing behind
 // it is committed or cleaned. Its error is what [Context.Run], [Context.Await] and [Context.Err] return. Where batches are
 // set aside, Await and Err return the first error, too, but Run goes on: this is what other engines do.
+//
+// Setting aside is for outputs that fail, and for functions whose results no later batch needs. State is made of the state
+// of the batch before: where a function that it depends on fails for a record each time, every later batch of that state
+// fails, too. In front of state or a window, leave bad records out (with FlatMap, for instance) in place of failing.
 //
 // Batches that are slower than the interval wait in a queue; receivers are held back once too much waits. A listener's
 // Overloaded and a warning say so when a batch is an interval late, each time the delay has doubled, and when it is over,

@@ -8,8 +8,7 @@
 // # A program
 //
 //	lines := custom.Tail("/var/log/app.log", custom.Options{})
-//	s, err := receivers.NewSupervisor(0, lines, blocks, receivers.Options{})
-//	err = s.Run(ctx)
+//	stream := streamingcontext.Receive(ssc, lines)
 //
 // # Guarantees
 //

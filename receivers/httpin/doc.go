@@ -8,8 +8,7 @@
 // # A program
 //
 //	clicks := httpin.JSON[Click]("localhost:8080", httpin.Options{})
-//	s, err := receivers.NewSupervisor(0, clicks, blocks, receivers.Options{})
-//	err = s.Run(ctx)
+//	stream := streamingcontext.Receive(ssc, clicks)
 //
 //	$ curl --data-binary @clicks.json http://localhost:8080/
 //
@@ -30,6 +29,9 @@
 // answer than 204, none. So a client that posts again until it gets 204 loses nothing. An answer that does not arrive
 // leaves it open whether they were stored; posting again may double them. Requests are independent of each other: their
 // order is that in which they were stored.
+//
+// A rate limit does not hold for these blocks, so back-pressure does not slow clients down: only MaxRequests and a full
+// block log do.
 //
 // No more than MaxRequests bodies of MaxBody bytes each, and their records, are held. While the block log is full
 // a request waits for Wait at most.

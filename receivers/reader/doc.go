@@ -7,8 +7,7 @@
 // # A program
 //
 //	lines := reader.Lines(os.Stdin, reader.Options{Ended: stop})
-//	s, err := receivers.NewSupervisor(0, lines, blocks, receivers.Options{})
-//	err = s.Run(ctx)
+//	stream := streamingcontext.Receive(ssc, lines) // or ssc.ReaderText(os.Stdin)
 //
 // # Guarantees
 //

@@ -9,8 +9,7 @@
 // # A program
 //
 //	lines := socket.Text("localhost:9999", socket.Options{})
-//	s, err := receivers.NewSupervisor(0, lines, blocks, receivers.Options{})
-//	err = s.Run(ctx)
+//	stream := streamingcontext.Receive(ssc, lines) // or ssc.SocketText("localhost:9999")
 //
 // # Guarantees
 //
