@@ -18,6 +18,7 @@ const (
 	StopOnFailure FailureAction = iota
 	// SetAside gives the batch up and goes on: it is committed in its turn, with a manifest that says which outputs
 	// failed, and Context.SetAside lists it.
+	// State counts its records all the same, as far as they are remembered, and keeps what it had before.
 	SetAside
 )
 
