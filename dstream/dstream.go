@@ -109,6 +109,28 @@ func (s *DStream[T]) rddAt(t Time) (*rdd.RDD[T], error) {
 	return r, nil
 }
 
+// previous returns the RDD of the batch before t. Where it is forgotten and the stream is lasting, it is the newest that is
+// older: batches could not be generated for longer than the stream remembers, and what their inputs gave is forgotten as well.
+func (s *DStream[T]) previous(t Time) (*rdd.RDD[T], error) {
+	at := t - Time(s.slide)
+	if r := s.rdds[at]; r == nil && s.lasting && at <= s.gone {
+		if newest, ok := newestUpTo(s.rdds, at); ok {
+			return s.rdds[newest], nil
+		}
+	}
+	return s.rddAt(at)
+}
+
+// newestUpTo returns the latest time of an RDD that is not after t.
+func newestUpTo[T any](rdds map[Time]*rdd.RDD[T], t Time) (newest Time, ok bool) {
+	for at, r := range rdds {
+		if r != nil && at <= t && (!ok || at > newest) {
+			newest, ok = at, true
+		}
+	}
+	return newest, ok
+}
+
 // generation wraps an error with the operator at fault, once.
 func (n *node) generation(t Time, err error) error {
 	var g *GenerationError
@@ -120,6 +142,12 @@ func (n *node) generation(t Time, err error) error {
 
 // forgetUpTo drops the RDDs of times up to and including t, and what executors keep of them.
 func (s *DStream[T]) forgetUpTo(t Time) {
+	if s.lasting {
+		s.gone = max(s.gone, t)
+		if newest, ok := newestUpTo(s.rdds, s.newest); ok {
+			t = min(t, newest-1)
+		}
+	}
 	var gone []Time
 	var scopes []lineage.Scope
 	for at, r := range s.rdds {

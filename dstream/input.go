@@ -65,20 +65,33 @@ func NewInput[T any](g *Graph, op, name string, in Input[T]) *DStream[T] {
 	s.input = &InputStream{ID: id, Name: fmt.Sprintf("%s [%d]", name, id), Site: s.site, Input: in}
 	reporter, _ := in.(InputReporter)
 	forgetter, _ := in.(InputForgetter)
+	var forgetting error // what became of a Forget; whoever forgets has no batch to fail, so the next one does
 	s.compute = func(t Time) (*rdd.RDD[T], error) {
+		if forgetting != nil {
+			return nil, forgetting
+		}
 		again := t <= s.newest // forgotten, and asked for once more: what it gave is known
 		c := s.rddsAt(t)
 		r, err := called(func() (*rdd.RDD[T], error) { return in.RDD(c, t) })
 		if err != nil || reporter == nil || again && g.reported(t, id) {
 			return r, err
 		}
-		if records, description, ok := reporter.Report(t); ok {
-			err = g.report(t, InputInfo{Stream: id, Records: records, Description: description})
+		info := InputInfo{Stream: id}
+		var ok bool
+		if err := apart(func() { info.Records, info.Description, ok = reporter.Report(t) }); err != nil {
+			return nil, fmt.Errorf("report of an input: %w", err)
+		}
+		if ok {
+			err = g.report(t, info)
 		}
 		return r, err
 	}
 	if forgetter != nil {
-		s.dropped = forgetter.Forget
+		s.dropped = func(upTo Time) {
+			if err := apart(func() { forgetter.Forget(upTo) }); err != nil {
+				forgetting = fmt.Errorf("batch %s is forgotten: %w", upTo, err)
+			}
+		}
 	}
 	return s
 }

@@ -37,11 +37,12 @@ func MapWithState[K comparable, V, S, E any](s *DStream[rdd.Pair[K, V]], spec St
 	}
 	states := newStream[step](s.graph, "mapWithState states", err, s.node)
 	states.stateful(tenSlides)
+	states.lastingState()
 	states.persistAt(rdd.MemoryOnly())
 	m.at = states.node
 	p := spec.placement(s.graph)
 	states.compute = func(t Time) (*rdd.RDD[step], error) {
-		previous, err := states.rddAt(t - Time(states.slide))
+		previous, err := states.previous(t)
 		if err != nil {
 			return nil, err
 		}

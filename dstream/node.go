@@ -27,6 +27,7 @@ type node struct {
 	level      *rdd.StorageLevel         // nil: NONE
 	checkpoint millis                    // interval; 0: none
 	must       bool                      // is of no use without checkpoints
+	lasting    bool                      // what it holds is of all batches so far: the newest stays until there is a newer one
 	auto       func(slide millis) millis // the interval where must is set and none was chosen
 	levelOf    *node                     // a window persists its parent instead of itself
 	levelAlso  *node                     // an inverse window persists what it reduces as well
@@ -34,6 +35,7 @@ type node struct {
 	checkpointOf *node
 
 	newest Time  // the last time RDDs were made for
+	gone   Time  // of a lasting stream: RDDs up to here have been dropped, but for the newest of all
 	again  int32 // how often RDDs were made for an earlier time
 
 	forget  func(upTo Time) // drops the RDDs of times up to and including
@@ -172,6 +174,23 @@ func (g *Graph) Forget(t Time) {
 			delete(g.infos, at)
 		}
 	}
+}
+
+// Scopes returns the scopes that the streams hold RDDs in, and those of the outputs for batches that have not ended.
+func (g *Graph) Scopes(open []Time) []lineage.Scope {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var scopes []lineage.Scope
+	for _, n := range g.nodes {
+		times := open
+		if n.present != nil {
+			times = n.present()
+		}
+		for _, t := range times {
+			scopes = append(scopes, n.scope(t))
+		}
+	}
+	return scopes
 }
 
 // Info is what is settled about a stream.

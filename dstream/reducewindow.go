@@ -65,7 +65,9 @@ func filterOf[K comparable, V any](o windowOptions) (func(rdd.Pair[K, V]) bool, 
 func windowOptionsOf(opts []WindowOption) windowOptions {
 	var o windowOptions
 	for _, opt := range opts {
-		opt(&o)
+		if opt != nil {
+			opt(&o)
+		}
 	}
 	return o
 }

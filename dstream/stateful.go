@@ -19,6 +19,13 @@ func (n *node) stateful(auto func(slide millis) millis) {
 	n.level, n.must, n.auto = &level, true, auto
 }
 
+// lastingState makes n a stream that holds something of all batches so far, which no later batch can make again.
+func (n *node) lastingState() {
+	n.graph.mu.Lock()
+	defer n.graph.mu.Unlock()
+	n.lasting = true
+}
+
 // stateRDDs are the state of a stream as RDDs of S, one for each batch, each made from the one
 // before. What the stream shows is derived from them; it is they that are persisted and
 // checkpointed.
@@ -35,7 +42,7 @@ func keepState[S, T any](s *DStream[T], next func(t Time, c *rdd.Context, previo
 	states := &stateRDDs[S]{node: s.node, next: next, batches: map[Time]*rdd.RDD[S]{}}
 	s.compute = func(t Time) (*rdd.RDD[T], error) {
 		// The batch before is asked of the stream, so that it is remembered and forgotten like any other.
-		if _, err := s.rddAt(t - Time(s.slide)); err != nil {
+		if _, err := s.previous(t); err != nil {
 			return nil, err
 		}
 		c := s.rddsAt(t)
@@ -51,7 +58,14 @@ func keepState[S, T any](s *DStream[T], next func(t Time, c *rdd.Context, previo
 
 // make makes the state after batch t, nil where there is none yet.
 func (s *stateRDDs[S]) make(t Time, c *rdd.Context) (*rdd.RDD[S], error) {
-	r, err := s.next(t, c, s.batches[t-Time(s.node.slide)])
+	at := t - Time(s.node.slide)
+	previous := s.batches[at]
+	if previous == nil && s.node.lasting {
+		if newest, ok := newestUpTo(s.batches, at); ok {
+			previous = s.batches[newest] // see DStream.previous
+		}
+	}
+	r, err := s.next(t, c, previous)
 	if r == nil || err != nil {
 		return nil, err
 	}

@@ -72,7 +72,9 @@ func ForgetPartitioner() StateOption { return func(o *stateOptions) { o.forgetsP
 func stateOptionsOf(opts []StateOption) stateOptions {
 	var o stateOptions
 	for _, opt := range opts {
-		opt(&o)
+		if opt != nil {
+			opt(&o)
+		}
 	}
 	return o
 }
@@ -98,6 +100,7 @@ func updateState[K comparable, V, S any](s *DStream[rdd.Pair[K, V]], f func(Time
 	}
 	child := newStream[rdd.Pair[K, S]](s.graph, "updateStateByKey", err, s.node)
 	child.stateful(tenSeconds)
+	child.lastingState()
 	byKey := alike(s.graph, o.byKey)
 	keepState(child, func(t Time, c *rdd.Context, previous *rdd.RDD[version]) (*rdd.RDD[version], error) {
 		batch, err := s.rddAt(t)
@@ -274,6 +277,7 @@ func UpdateStateByKeyIter[K comparable, V, S any](s *DStream[rdd.Pair[K, V]], f 
 	}
 	child := newStream[rdd.Pair[K, S]](s.graph, "updateStateByKeyIter", err, s.node)
 	child.stateful(tenSeconds)
+	child.lastingState()
 	byKey := alike(s.graph, o.byKey)
 	var partitions []rdd.PartitionOption
 	if !o.forgetsPart {

@@ -21,6 +21,19 @@ func called[U any](f func() (*rdd.RDD[U], error)) (r *rdd.RDD[U], err error) {
 	return r, err
 }
 
+// apart runs a function of the program that makes nothing, as called does.
+func apart(f func()) (err error) {
+	err = ErrGoexit
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		var panicked error
+		userCode(f, func(v any) { panicked = &rdd.PanicError{Value: fmt.Sprint(v)} })
+		err = panicked
+	})
+	wg.Wait()
+	return err
+}
+
 // userCode calls f and hands over what it panicked with. A streaming context looks for it in a stack, to see that
 // a call comes from within a batch.
 func userCode(f func(), panicked func(v any)) {

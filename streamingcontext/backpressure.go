@@ -68,7 +68,11 @@ func (b Backpressure) estimator(stream int, interval time.Duration) (rate.Estima
 	case !b.Enabled:
 		return nil, nil
 	case b.NewEstimator != nil:
-		e, err := b.NewEstimator(stream, interval)
+		var e rate.Estimator
+		err := apart(func() (err error) {
+			e, err = b.NewEstimator(stream, interval)
+			return err
+		})
 		if err == nil && e == nil {
 			err = errors.New("it is nil")
 		}

@@ -20,6 +20,7 @@ type bus struct {
 	queue   []posted
 	dropped int
 	closed  bool
+	quiet   bool            // nothing is delivered any more: run was left behind
 	waiting []chan struct{} // closed once what was queued before has been told
 	wake    chan struct{}   // holds one token while there may be something to do
 }
@@ -99,6 +100,19 @@ func (b *bus) close() {
 	b.ring()
 }
 
+// hush makes run deliver nothing further. It is called where a listener that does not return holds run up.
+func (b *bus) hush() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.quiet, b.queue = true, nil
+}
+
+func (b *bus) hushed() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.quiet
+}
+
 func (b *bus) ring() {
 	select {
 	case b.wake <- struct{}{}:
@@ -146,6 +160,9 @@ func (b *bus) deliverAll(events []posted) {
 				for listener < len(e.to) {
 					l := &e.to[listener].Listener
 					listener++
+					if b.hushed() {
+						continue
+					}
 					b.call(e.event, l)
 				}
 			}

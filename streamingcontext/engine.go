@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/leat-io/leat/lineage"
 	"github.com/leat-io/leat/rdd"
 	"github.com/leat-io/leat/scheduler"
 	"github.com/leat-io/leat/scheduler/local"
@@ -111,6 +112,7 @@ type Engine struct {
 	rdds      *rdd.Context
 	stages    stageTimes // of the batches that run
 	active    atomic.Pointer[Context]
+	left      []lineage.Scope // of the context that was active before; belongs to the active one
 	closing   sync.Once
 	closed    chan struct{} // closed when everything has ended
 }

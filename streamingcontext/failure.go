@@ -17,8 +17,9 @@ const (
 	// batches before it are finished; jobs of later batches are not started. The batch stays pending.
 	StopOnFailure FailureAction = iota
 	// SetAside gives the batch up and goes on: it is committed in its turn, with a manifest that says which outputs
-	// failed, and Context.SetAside lists it. Later batches that need what could not be computed fail as well: windows
-	// while they reach back to it; state, and windows with an inverse function, from then on.
+	// failed, and Context.SetAside lists it. State counts its records all the same, where they can be computed. Later
+	// batches that need what cannot be computed fail as well: windows while they reach back to it; state, and windows with
+	// an inverse function, from then on. Where a batch could not even be generated, state goes on from what it had before.
 	SetAside
 )
 

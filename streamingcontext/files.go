@@ -27,7 +27,9 @@ func FileFilter(accept func(path string) bool) FileOption {
 func fromFiles[T any](c *Context, op, dirGlob string, opts []FileOption, read func(*rdd.Context, []file.File) *rdd.RDD[T]) *dstream.DStream[T] {
 	o := file.Options{Start: c.opts.Clock.Now(), Interval: c.Interval(), Remember: c.opts.FileRemember}
 	for _, opt := range opts {
-		opt(&o)
+		if opt != nil {
+			opt(&o)
+		}
 	}
 	selector, err := file.NewSelector(dirGlob, o)
 	if err != nil {

@@ -35,7 +35,9 @@ func QueueStream[T any](ssc *Context, q *queue.Queue[*rdd.RDD[T]], opts ...Queue
 	const op = "queue"
 	var config queueConfig
 	for _, opt := range opts {
-		opt(&config)
+		if opt != nil {
+			opt(&config)
+		}
 	}
 	in := &queueInput[T]{queue: q, allAtOnce: config.allAtOnce, noneParts: 1}
 	if config.otherwise != nil {

@@ -23,7 +23,11 @@ func (c *Context) shutdown(ctx context.Context, r *running, s *stopping) {
 	r.drop()
 	left := !r.awaitEnd(&r.work)
 	c.bus.close()
-	if !r.awaitEnd(&r.delivery) || left {
+	delivered := r.awaitEnd(&r.delivery)
+	if !delivered {
+		c.bus.hush() // also when the function that holds it up returns one day
+	}
+	if !delivered || left {
 		s.left = true
 		s.err = errors.Join(s.err, &StopTimeoutError{Timeout: c.opts.patience(), Err: context.DeadlineExceeded,
 			Waiting: "functions of the program that do not return, and are left behind"})
@@ -126,6 +130,9 @@ func within(limit time.Duration, done <-chan struct{}) bool {
 func (c *Context) finish() {
 	c.graph.Seal(dstream.ErrContextStopped)
 	c.engine.stages.reset()
+	if c.opts.Engine != nil && c.engine.active.Load() == c {
+		c.engine.left = c.graph.Scopes(c.Pending())
+	}
 	c.engine.active.CompareAndSwap(c, nil)
 	c.mu.Lock()
 	c.state = Stopped

@@ -38,6 +38,9 @@ func (c *Context) Start(ctx context.Context) error {
 	if !c.engine.active.CompareAndSwap(nil, c) {
 		return ErrAnotherContextActive
 	}
+	// Its batches may have the times of those before it, and RDDs are known by batch time and stream.
+	c.engine.rdds.Forget(c.engine.left...)
+	c.engine.left = nil
 	if err := c.start(ctx); err != nil {
 		c.finish()
 		return errors.Join(err, c.closeOwnEngine())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -41,7 +42,7 @@ func decodeJSON[T any](body []byte, limit int) ([]T, error) {
 	for {
 		var row T
 		begin := values.InputOffset()
-		err := values.Decode(&row)
+		err := decodeInto(values, &row)
 		if err == io.EOF {
 			return rows, nil
 		}
@@ -53,4 +54,14 @@ func decodeJSON[T any](body []byte, limit int) ([]T, error) {
 		}
 		rows = append(rows, row)
 	}
+}
+
+// decodeInto decodes a value, which may call methods of T: a panic of one is an error of its record, and told as one.
+func decodeInto[T any](values *json.Decoder, row *T) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("decoding panicked: %v", v)
+		}
+	}()
+	return values.Decode(row)
 }

@@ -77,7 +77,9 @@ func (r *runs[T]) report(err error) {
 // close lets no more requests in and returns when those that store have ended; at the end of grace they give up.
 func (r *runs[T]) close(run *run[T], grace time.Duration) {
 	r.mu.Lock()
-	r.here = nil
+	if r.here == run {
+		r.here = nil
+	}
 	r.mu.Unlock()
 	defer run.giveUp()
 	defer time.AfterFunc(grace, run.giveUp).Stop()

@@ -70,9 +70,18 @@ func (r *Receiver[T]) serve(ctx context.Context) error {
 	var serving sync.WaitGroup
 	failed := make(chan error, 1) // bounded: holds the one result of Serve
 	serving.Go(func() { failed <- server.Serve(l) })
+	told := false
+	defer func() { // of a Listening that panics: the server must not outlive the call
+		if !told {
+			_ = server.Close() // what it holds was not answered
+			serving.Wait()
+			conns.Wait()
+		}
+	}()
 	if r.opts.Listening != nil {
 		r.opts.Listening(addr)
 	}
+	told = true
 	select {
 	case <-ctx.Done():
 		err = context.Cause(ctx)

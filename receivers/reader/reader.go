@@ -33,6 +33,9 @@ type reader struct {
 	ended   bool      // the input has, and Ended was called
 }
 
+// errGoexit is the result of a read that ended its goroutine.
+var errGoexit = errors.New("the reader ended its goroutine")
+
 // read is the result of one read.
 type read struct {
 	lines []string
@@ -135,8 +138,14 @@ func (r *reader) nextApart(ctx context.Context, room []string) error {
 		reading := make(chan read, 1) // bounded: holds the one result
 		r.reading = reading
 		go func() {
-			lines, err := r.cut.Next(room)
-			reading <- read{lines, err}
+			got := read{err: errGoexit}
+			defer func() {
+				if v := recover(); v != nil {
+					got = read{err: fmt.Errorf("the reader panicked: %v", v)}
+				}
+				reading <- got
+			}()
+			got.lines, got.err = r.cut.Next(room)
 		}()
 	}
 	select {

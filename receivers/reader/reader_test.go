@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -268,6 +269,24 @@ func TestLines_refuses_what_cannot_be_used(t *testing.T) {
 	for _, r := range []receivers.Receiver[string]{reader.Lines(nil, reader.Options{}), reader.Lines(strings.NewReader(""), reader.Options{MaxLine: -1})} {
 		if _, ok := errors.AsType[*receivers.OptionError](r.Receive(t.Context(), nil)); !ok {
 			t.Error("no OptionError")
+		}
+	}
+}
+
+// hostile is a reader that does not come back as it should.
+type hostile func()
+
+func (h hostile) Read([]byte) (int, error) {
+	h()
+	return 0, io.EOF
+}
+
+func TestLines_says_that_the_reader_did_not_come_back(t *testing.T) {
+	for want, end := range map[string]func(){"panicked: no": func() { panic("no") }, "ended its goroutine": runtime.Goexit} {
+		var sink receiverstest.Sink[string]
+		err := reader.Lines(hostile(end), reader.Options{}).Receive(t.Context(), &sink)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Receive = %v, want %q in it", err, want)
 		}
 	}
 }

@@ -230,6 +230,6 @@ func errorText(err error) *string {
 	if err == nil {
 		return nil
 	}
-	s := err.Error()
+	s := textOf(err)
 	return &s
 }

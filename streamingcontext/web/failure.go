@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/leat-io/leat/scheduler"
@@ -13,7 +14,7 @@ type failure struct {
 	Full  string // all of it
 }
 
-// maxFailure bounds the text of an error on a page.
+// maxFailure bounds the text of an error, on a page and in an answer.
 const maxFailure = 64 << 10
 
 // failureOf returns nil for nil.
@@ -21,16 +22,21 @@ func failureOf(err error) *failure {
 	if err == nil {
 		return nil
 	}
-	full := err.Error()
-	if len(full) > maxFailure {
-		full = full[:maxFailure] + "..."
-	}
-	full = strings.ToValidUTF8(full, "\uFFFD")
+	full := textOf(err)
 	if job := new(scheduler.JobError); errors.As(err, &job) {
 		return &failure{First: "Failed due to a failed job, see its error below", Full: full}
 	}
 	first, _, _ := strings.Cut(full, "\n")
 	return &failure{First: "Failed due to error: " + first, Full: full}
+}
+
+// textOf returns the text of an error, which may be of the program's: one that panics says so, and none fills the memory.
+func textOf(err error) string {
+	text := fmt.Sprint(err)
+	if len(text) > maxFailure {
+		text = text[:maxFailure] + "..."
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
 // shortened returns an error's text in at most 100 characters.

@@ -187,7 +187,7 @@ func statistics(snap progress.Snapshot, times calendar) (rows []statRow, inputs 
 			}
 			if r.LastError != nil {
 				one.LastErrorAt = times.date(r.LastErrorAt)
-				one.LastError = shortened(r.LastError.Error())
+				one.LastError = shortened(textOf(r.LastError))
 			}
 		}
 		inputs = append(inputs, one)
