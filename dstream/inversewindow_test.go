@@ -32,6 +32,7 @@ func (everNew) RDD(c *rdd.Context, t dstream.Time) (*rdd.RDD[rdd.Pair[int, int]]
 }
 
 // With a filter, keys that have left the window are forgotten: the filter is asked about no others.
+// Shows I-04.
 func TestKeysLeaveAnInverseWindow_I04(t *testing.T) {
 	const batches = 10_000
 	d := newDriver(t, setup{parallelism: 1})
@@ -55,6 +56,7 @@ func TestKeysLeaveAnInverseWindow_I04(t *testing.T) {
 }
 
 // What an inverse window holds on to does not grow, and no batch is computed twice.
+// Shows I-05.
 func TestLineageOfAnInverseWindowIsCut_I05(t *testing.T) {
 	const batches = 1000
 	d := newDriver(t, setup{parallelism: 1})
@@ -93,6 +95,7 @@ func TestLineageOfAnInverseWindowIsCut_I05(t *testing.T) {
 }
 
 // How far a window of floats drifts with an inverse, and that it does not without.
+// Shows I-06.
 func TestDriftOfFloats_I06(t *testing.T) {
 	batches := [][]float64{{1e16}, {1}, {1}, {}, {}}
 	for _, c := range []struct {

@@ -21,7 +21,8 @@ func TestWindow(t *testing.T) {
 		{"W1_slide_left_out", 2, 0, "10; 10 11; 11 12; 12 13; 13 14; 14 15; 15 16; 16; -"},
 		{"W2_tumbling", 3, 3, "none; none; 10 11 12; none; none; 13 14 15; none; none; 16"},
 		{"W3_early_windows_are_partial", 4, 2, "none; 10 11; none; 10 11 12 13; none; 12 13 14 15; none; 14 15 16; none"},
-		{"W4_gaps", 2, 3, "none; none; 11 12; none; none; 14 15; none; none; -"},
+		{"W-14_longer_than_its_input", 10, 1, "10; 10 11; 10 11 12; 10 11 12 13; 10 11 12 13 14; 10 11 12 13 14 15; 10 11 12 13 14 15 16; 10 11 12 13 14 15 16; 10 11 12 13 14 15 16"},
+		{"W4_gaps/W-08", 2, 3, "none; none; 11 12; none; none; 14 15; none; none; -"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			eachSetup(t, func(t *testing.T, d *driver) {

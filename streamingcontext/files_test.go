@@ -87,6 +87,7 @@ func TestTextFilesRead(t *testing.T) {
 }
 
 // A compressed file that is damaged fails its batch as a whole, by name: nothing of it is committed.
+// Shows F-15.
 func TestTextFilesDamaged_F15(t *testing.T) {
 	whole := zipped(t, strings.Repeat("a line\n", 10_000))
 	for name, text := range map[string]string{
@@ -106,6 +107,7 @@ func TestTextFilesDamaged_F15(t *testing.T) {
 }
 
 // The rule: files come whole. What is added to one that was read is not a line of its own.
+// Shows F-17.
 func TestTextFilesPartialLine_F17(t *testing.T) {
 	f := folder{t, t.TempDir()}
 	f.write("x", 13000, "a\nb")
@@ -123,6 +125,7 @@ func TestTextFilesPartialLine_F17(t *testing.T) {
 }
 
 // A file with an old time is passed over by rule, see FileStream.
+// Shows F-08.
 func TestTextFilesOldTime_F08(t *testing.T) {
 	f := folder{t, t.TempDir()}
 	out, to := filesAt12(t, f.dir)
@@ -251,6 +254,7 @@ func TestFileStream(t *testing.T) {
 }
 
 // A batch reads the version of a file that was selected for it, or fails.
+// Shows F-19.
 func TestFileStreamOneVersion_F19(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -146,6 +146,7 @@ func TestWithoutBackpressureTheBlockLogIsTheBound_C5(t *testing.T) {
 	})
 }
 
+// Shows B-01.
 func TestEmptyBatches_B01(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []int
@@ -190,6 +191,7 @@ func TestEmptyBatches_B01(t *testing.T) {
 }
 
 // The first batch keeps to the initial rate, whether or not it will be changed.
+// Shows B-03.
 func TestInitialRate_B03(t *testing.T) {
 	for _, test := range []struct {
 		enabled      bool

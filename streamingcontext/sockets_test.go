@@ -89,6 +89,7 @@ func received[T any](t *testing.T, n int64, stream func(ssc *streamingcontext.Co
 // untilGone waits until the other side closes.
 func untilGone(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 
+// Shows SO-02.
 func TestSocketTextConnectsOnce_SO02(t *testing.T) {
 	s := newServer(t, func(conn net.Conn) {
 		_, _ = io.WriteString(conn, "1\n2\n3\n")

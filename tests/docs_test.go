@@ -84,7 +84,7 @@ var notOperators = []string{
 	"DStream.Err", "DStream.Graph", "DStream.Info", "DStream.Remembered", "DStream.Slide", "Output.Err",
 	"Graph.Err", "Graph.RDDs", "Graph.Interval", "Graph.Zero", "Graph.Seal", "Graph.Inputs", "Graph.InputInfos", "Graph.Start",
 	"Graph.Generate", "Graph.Forget", "Graph.ForgetOutputs", "Graph.Remember", "Graph.Fingerprint", "NewGraph", "NewInput",
-	"MultipleOf",
+	"Ancestor.Info", "Ancestor.Op", "Ancestor.Parents", "Ancestor.Remembered", "MultipleOf",
 }
 
 // TestOperatorsHaveExamples demands an Example with checked output for every operator, source, action and

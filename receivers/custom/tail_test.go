@@ -104,6 +104,7 @@ func follow(t *testing.T, opts custom.Options, before func(f file), do func(f fi
 	return &sink
 }
 
+// Shows F-17.
 func TestTail_F17_waits_for_the_end_of_a_line(t *testing.T) {
 	follow(t, custom.Options{}, func(f file) { f.write("a\nb") }, func(f file, look func()) { f.add("c\r\n") }, "a", "bc")
 }
@@ -116,6 +117,7 @@ func TestTail_from_the_end(t *testing.T) {
 	follow(t, custom.Options{FromEnd: true}, func(f file) { f.write("old\n") }, func(f file, look func()) { f.add("new\n") }, "new")
 }
 
+// Shows F-16.
 func TestTail_F16_every_byte_once(t *testing.T) {
 	t.Run("three bytes", func(t *testing.T) {
 		follow(t, custom.Options{}, func(f file) { f.write("ab\n") }, func(f file, look func()) {}, "ab")

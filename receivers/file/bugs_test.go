@@ -11,6 +11,7 @@ import (
 )
 
 // There is no limit on the files of a batch and no order of choice, so nothing is left over to be chosen twice or never.
+// Shows F-01, F-02.
 func TestSelect_F01_F02_each_file_once(t *testing.T) {
 	dir := fstest.MapFS{}
 	for i := range 5 {
@@ -21,6 +22,7 @@ func TestSelect_F01_F02_each_file_once(t *testing.T) {
 		map[int64]func(){16_000: func() { dir["in/5"] = at(15_000) }})
 }
 
+// Shows F-02.
 func TestSelect_F02_files_too_old_are_left_out_for_good(t *testing.T) {
 	const day = 24 * 60 * 60 * 1000
 	now := int64(100 * day)
@@ -37,6 +39,7 @@ func TestSelect_F02_files_too_old_are_left_out_for_good(t *testing.T) {
 	}
 }
 
+// Shows F-03.
 func TestSelect_F03_remembers_for_one_batch(t *testing.T) {
 	dir := fstest.MapFS{"in/a": at(13_500)}
 	sel := newSelector(t, "in", file.Options{FS: dir, Remember: 2 * time.Second})
@@ -83,6 +86,7 @@ func (f passed) ModTime() time.Time         { return time.UnixMilli(13_000 + 200
 func (f passed) Sys() any                   { return nil }
 
 // 200,000 empty files over 2,000 batches: each is selected once, and what is remembered does not grow.
+// Shows F-07.
 func TestSelect_F07_remembers_a_bounded_number_of_files(t *testing.T) {
 	dir := &passing{perBatch: 100, keep: 2}
 	sel := newSelector(t, "in", file.Options{FS: dir})
@@ -112,6 +116,7 @@ func TestSelect_F07_remembers_a_bounded_number_of_files(t *testing.T) {
 
 // The rule: a file is known by its path and its modification time, which a move keeps. One that is older than the stream
 // or the remember duration is passed over; a touch before the move makes it count.
+// Shows F-08.
 func TestSelect_F08_file_with_an_old_time_is_passed_over_unless_touched(t *testing.T) {
 	const hours2 = 2 * 60 * 60 * 1000
 	start := int64(10 * hours2)
@@ -135,6 +140,7 @@ func TestSelect_F08_file_with_an_old_time_is_passed_over_unless_touched(t *testi
 // The rule: files come whole and are read once. The number a file has on disk means nothing: a file that replaces one
 // which is remembered is not read; under a name of its own it is, however small. Once the first is forgotten, a file under
 // its name counts as a new one, if it is young enough.
+// Shows F-16, F-19.
 func TestSelect_F16_F19_a_name_is_read_once_while_it_is_remembered(t *testing.T) {
 	for replaced, want := range map[int64]map[int64]string{
 		15_000: {14_000: "in/foo.log", 18_000: "in/foo.log.2"},
@@ -150,6 +156,7 @@ func TestSelect_F16_F19_a_name_is_read_once_while_it_is_remembered(t *testing.T)
 }
 
 // The folder is listed anew for every batch; nothing is kept between two listings that could be stale.
+// Shows F-21.
 func TestSelect_F21_no_batch_is_empty_for_lack_of_a_listing(t *testing.T) {
 	dir := fstest.MapFS{}
 	sel := newSelector(t, "in", file.Options{FS: dir})

@@ -90,6 +90,7 @@ func TestEstimatorsThatCannotBe_P6(t *testing.T) {
 }
 
 // Whatever batches come, a rate is finite and not below the least, and batches without records change nothing.
+// Shows B-01.
 func TestPIDNeverGoesBelowTheLeastRate_B01(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p, _ := rate.NewPID(time.Second, rate.PIDOptions{})

@@ -227,6 +227,7 @@ func TestLines_goes_on_behind_what_the_sink_took(t *testing.T) {
 	}
 }
 
+// Shows F-13.
 func TestLines_F13_reports_a_line_that_is_too_long_and_goes_on(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var sink receiverstest.Sink[string]

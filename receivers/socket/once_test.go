@@ -37,6 +37,7 @@ func supervise[T any](t *testing.T, r receivers.Receiver[T], blocks *receiverste
 }
 
 // A socket cannot be read again: a program that is started again begins with what the server sends then.
+// Shows SO-01.
 func TestText_SO01_starts_afresh(t *testing.T) {
 	text := make(chan string, 2)
 	addr := listen(t, func(conn net.Conn) { fmt.Fprint(conn, <-text) })
@@ -54,6 +55,7 @@ func TestText_SO01_starts_afresh(t *testing.T) {
 }
 
 // A server that accepts one client in its life serves this one.
+// Shows SO-02.
 func TestText_SO02_makes_one_connection_a_start(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -97,6 +99,7 @@ func TestText_SO02_makes_one_connection_a_start(t *testing.T) {
 }
 
 // A server drops every connection, a thousand times: nothing stays open but the last one.
+// Shows SO-04.
 func TestText_SO04_leaves_no_descriptor_open(t *testing.T) {
 	const drops = 1000
 	var accepted atomic.Int64
@@ -132,6 +135,7 @@ func TestText_SO04_leaves_no_descriptor_open(t *testing.T) {
 }
 
 // Bytes that are not UTF-8 do not stop the source, and are not changed.
+// Shows SO-05.
 func TestText_SO05_keeps_bytes_that_are_not_UTF8(t *testing.T) {
 	addr := listen(t, func(conn net.Conn) { fmt.Fprint(conn, "1\n\xff\xfe\xc3\n2\n") })
 	var sink receiverstest.Sink[string]
@@ -144,6 +148,7 @@ func TestText_SO05_keeps_bytes_that_are_not_UTF8(t *testing.T) {
 }
 
 // A line longer than the usual scanner takes is a line like others.
+// Shows F-13.
 func TestText_F13_takes_long_lines(t *testing.T) {
 	long := make([]byte, 70_000)
 	for i := range long {

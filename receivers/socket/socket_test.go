@@ -175,6 +175,7 @@ func (c *countedConn) Close() error {
 	return c.Conn.Close()
 }
 
+// Shows SO-04.
 func TestText_SO04_keeps_one_connection_over_a_thousand_reconnects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const dials = 1000

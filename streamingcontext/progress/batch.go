@@ -36,7 +36,12 @@ func (s Status) String() string {
 type Batch struct {
 	streamingcontext.BatchInfo
 	Status Status
+	// SetAside is why the batch failed, if the context went on without it; nil of any other.
+	SetAside error
 }
+
+// Failed reports whether an output of the batch failed, or the batch was set aside.
+func (b Batch) Failed() bool { return b.SetAside != nil || b.BatchInfo.Failed() }
 
 // Outcomes returns how many outputs of the batch run, have ended well, and have failed.
 func (b Batch) Outcomes() (active, succeeded, failed int) {

@@ -18,14 +18,14 @@ func (s *Store) streamingStarted(at int64) {
 func (s *Store) batchSubmitted(b streamingcontext.BatchInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.waiting = put(s.waiting, Batch{b, Queued})
+	s.waiting = put(s.waiting, Batch{BatchInfo: b, Status: Queued})
 }
 
 func (s *Store) batchStarted(b streamingcontext.BatchInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.waiting = remove(s.waiting, b.Time)
-	s.running = put(s.running, Batch{b, Processing}.copied())
+	s.running = put(s.running, Batch{BatchInfo: b, Status: Processing}.copied())
 	s.totals.ReceivedRecords += b.Records()
 	for _, in := range b.Inputs {
 		if in.Stream < 0 || in.Stream > maxInputs {
@@ -45,7 +45,12 @@ func (s *Store) batchCompleted(b streamingcontext.BatchInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.waiting, s.running = remove(s.waiting, b.Time), remove(s.running, b.Time)
-	done := Batch{b, Completed}
+	s.retain(Batch{BatchInfo: b, Status: Completed})
+	s.totals.ProcessedRecords += b.Records()
+}
+
+// retain takes a batch that has ended. mu is held.
+func (s *Store) retain(done Batch) {
 	if len(s.completed) < s.opts.RetainedBatches {
 		s.completed = append(s.completed, done)
 	} else {
@@ -53,10 +58,31 @@ func (s *Store) batchCompleted(b streamingcontext.BatchInfo) {
 		s.next = (s.next + 1) % len(s.completed)
 	}
 	s.totals.CompletedBatches++
-	if b.Failed() {
+	if done.Failed() {
 		s.totals.FailedBatches++
 	}
-	s.totals.ProcessedRecords += b.Records()
+}
+
+// batchSetAside marks a batch that has completed, or takes note of one that could not be generated: nothing was
+// told of that before.
+func (s *Store) batchSetAside(b streamingcontext.SetAsideBatch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.totals.SetAsideBatches++
+	for i := range s.completed {
+		if s.completed[i].Time == b.Time {
+			if !s.completed[i].Failed() {
+				s.totals.FailedBatches++
+			}
+			s.completed[i].SetAside = b.Err
+			return
+		}
+	}
+	if len(b.Outputs) > 0 {
+		return // forgotten since
+	}
+	s.retain(Batch{Status: Completed, SetAside: b.Err, BatchInfo: streamingcontext.BatchInfo{Time: b.Time, ID: b.ID, Inputs: b.Inputs,
+		Submitted: streamingcontext.Unknown, Started: streamingcontext.Unknown, Ended: streamingcontext.Unknown}})
 }
 
 func (s *Store) output(o streamingcontext.OutputInfo) {

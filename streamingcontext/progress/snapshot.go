@@ -79,12 +79,15 @@ func newestFirst(batches []Batch) []Batch {
 	return batches
 }
 
-// LastCompleted returns the completed batch with the latest time; false if there is none.
+// LastCompleted returns the completed batch with the latest time, of those that could be generated; false if there is
+// none.
 func (s Snapshot) LastCompleted() (Batch, bool) {
-	if len(s.Completed) == 0 {
-		return Batch{}, false
+	for _, b := range s.Completed {
+		if b.Submitted != streamingcontext.Unknown {
+			return b, true
+		}
 	}
-	return s.Completed[0], true
+	return Batch{}, false
 }
 
 // LastReceived returns the batch with the latest time, whatever its status; false if there is none.

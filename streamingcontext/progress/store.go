@@ -80,8 +80,9 @@ type Store struct {
 
 // Totals count since the store began to listen.
 type Totals struct {
-	CompletedBatches int64
-	FailedBatches    int64 // of them those with an output that failed
+	CompletedBatches int64 // those that could not be generated and were set aside included
+	FailedBatches    int64 // of them those with an output that failed, or that were set aside
+	SetAsideBatches  int64 // that failed and that the context went on without
 	ReceivedRecords  int64 // of batches that have started
 	ProcessedRecords int64 // of batches that have completed
 	DroppedEvents    int64 // of the streaming context, that the store has missed
@@ -132,6 +133,7 @@ func (s *Store) Listener() streamingcontext.Listener {
 		BatchSubmitted:   s.batchSubmitted,
 		BatchStarted:     s.batchStarted,
 		BatchCompleted:   s.batchCompleted,
+		BatchSetAside:    s.batchSetAside,
 		OutputStarted:    s.output,
 		OutputCompleted:  s.output,
 		Dropped:          s.dropped,

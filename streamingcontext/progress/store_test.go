@@ -287,3 +287,36 @@ func count(ctx context.Context, r *rdd.RDD[int], _ dstream.Time) error {
 	_, err := r.Count(ctx)
 	return err
 }
+
+// A batch that was set aside stands among the completed ones as failed, also if it could not be generated.
+func TestBatchesSetAside(t *testing.T) {
+	s := progress.New(progress.Options{})
+	broken := errors.New("broken")
+	complete(s, batchAt(1000, 5), 1001, 1002)
+	failed := batchAt(2000, 7)
+	failed.Outputs[0].Err = broken
+	complete(s, failed, 2001, 2002)
+	l := s.Listener()
+	l.BatchSetAside(streamingcontext.SetAsideBatch{Time: 2000, Err: broken, Outputs: []*streamingcontext.OutputError{{Batch: 2000, Err: broken}}})
+	l.BatchSetAside(streamingcontext.SetAsideBatch{Time: 3000, ID: 3, Err: broken, Inputs: []dstream.InputInfo{{Records: 9}}})
+	snap := s.Snapshot()
+	var got []string
+	for _, b := range snap.Completed {
+		_, timed := b.TotalDelay()
+		got = append(got, fmt.Sprint(int64(b.Time), " ", b.Status, " ", b.Failed(), " ", b.SetAside, " ", timed))
+	}
+	want := []string{"3000 COMPLETED true broken false", "2000 COMPLETED true broken true", "1000 COMPLETED false <nil> true"}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("(-got +want):\n%s", diff)
+	}
+	totals := progress.Totals{CompletedBatches: 3, FailedBatches: 2, SetAsideBatches: 2, ReceivedRecords: 12, ProcessedRecords: 12}
+	if diff := cmp.Diff(snap.Totals, totals); diff != "" {
+		t.Errorf("totals (-got +want):\n%s", diff)
+	}
+	if last, ok := snap.LastCompleted(); !ok || last.Time != 2000 {
+		t.Errorf("last completed: %+v, %t", last, ok)
+	}
+	if b, ok := s.Batch(3000); !ok || b.SetAside != broken {
+		t.Errorf("batch 3000: %+v, %t", b, ok)
+	}
+}

@@ -155,6 +155,9 @@ func batchOf(b progress.Batch, interval time.Duration) apiBatchInfo {
 			break
 		}
 	}
+	if a.FirstFailureReason == nil {
+		a.FirstFailureReason = errorText(b.SetAside)
+	}
 	return a
 }
 

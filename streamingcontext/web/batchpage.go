@@ -24,6 +24,7 @@ type batchView struct {
 	Time, Status                  string
 	Interval, Records             string
 	Scheduling, Processing, Total string
+	Failure                       *failure // of the batch as a whole
 	Inputs                        []inputData
 	Outputs                       []outputView
 	Jobs                          []jobView // with a drawing
@@ -86,6 +87,12 @@ func (s *Server) batchPage(w http.ResponseWriter, r *http.Request) {
 		frame: frame{App: snap.App, Root: "../"}, Time: times.date(id), Status: strings.ToLower(batch.Status.String()),
 		Interval: durationText(snap.Interval), Records: grouped(batch.Records()),
 		Scheduling: knownText(batch.SchedulingDelay()), Processing: knownText(batch.ProcessingDelay()), Total: knownText(batch.TotalDelay()),
+	}
+	if batch.SetAside != nil {
+		v.Status = "set aside"
+		if _, _, failed := batch.Outcomes(); failed == 0 {
+			v.Failure = failureOf(batch.SetAside)
+		}
 	}
 	if batch.Status != progress.Completed {
 		v.Refresh = s.refresh(r)

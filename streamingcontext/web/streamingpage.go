@@ -141,6 +141,12 @@ func rowOf(b progress.Batch, times calendar) batchRow {
 			row.Failures = append(row.Failures, f)
 		}
 	}
+	if b.SetAside != nil {
+		row.Outputs += " (set aside)"
+		if failed == 0 {
+			row.Failures = append(row.Failures, failureOf(b.SetAside))
+		}
+	}
 	return row
 }
 
