@@ -77,10 +77,10 @@ func ExampleState_Get() {
 		return some("%s: %d", who, n)
 	})
 	// Output:
-	// 1 [ada: the key has no state, <nil> bo: the key has no state, <nil> ada: 1]
+	// 1 [ada: state is not set, <nil> bo: state is not set, <nil> ada: 1]
 	// 2 [ada: 1]
 	// 3 []
-	// 4 [cy: the key has no state, <nil>]
+	// 4 [cy: state is not set, <nil>]
 }
 
 func ExampleState_Option() {
@@ -105,8 +105,8 @@ func ExampleState_Update() {
 	// Output:
 	// 1 []
 	// 2 []
-	// 3 [bo: the state is timing out]
-	// 4 [ada: the state is timing out]
+	// 3 [bo: state is timing out]
+	// 4 [ada: state is timing out]
 }
 
 func ExampleState_Remove() {

@@ -82,7 +82,7 @@ var notOperators = []string{
 	"Accumulator.Value", "Accumulator.Reset", "Local.Add", "Local.Value", "Tally.Average", "Future.Wait", "Future.Cancel", "Future.Done",
 	// dstream
 	"DStream.Err", "DStream.Graph", "DStream.Info", "DStream.Remembered", "DStream.Slide", "Output.Err",
-	"Graph.Err", "Graph.RDDs", "Graph.Interval", "Graph.Zero", "Graph.Seal", "Graph.Inputs", "Graph.InputInfos", "Graph.Start",
+	"Graph.Err", "Graph.RDDs", "Graph.Interval", "Graph.Zero", "Graph.Scopes", "Graph.Seal", "Graph.Inputs", "Graph.InputInfos", "Graph.Start",
 	"Graph.Generate", "Graph.Forget", "Graph.ForgetOutputs", "Graph.Remember", "Graph.Fingerprint", "NewGraph", "NewInput",
 	"Ancestor.Info", "Ancestor.Op", "Ancestor.Parents", "Ancestor.Remembered", "MultipleOf",
 }
