@@ -31,7 +31,7 @@ func measureGrid(ctx context.Context, s *suite) error {
 		}{{withInverse, atMost(1.3, 1.1)}, {withoutInverse, atMost(2, 1.5)}} {
 			for _, slides := range gridSlides {
 				if err := measureGridCell(ctx, s, in, g.kind, long, slides, g.f); err != nil {
-					return fmt.Errorf("K=%d, %s: %w", keys, g.kind.name, err)
+					return fmt.Errorf("%d keys, %s: %w", keys, g.kind.name, err)
 				}
 			}
 		}
