@@ -120,6 +120,12 @@ func (b *builder) forget(batch int) {
 // of their last panes until the context ends.
 func (b *builder) nothingLeft() error {
 	b.graph.Forget(b.timeOf(1000 * (b.plan.Batches + 1)))
+	// The newest state of a step stays for the next batch, whenever that comes. It goes with the context.
+	kept := b.graph.Scopes(nil)
+	if len(kept) > len(b.plan.Steps) {
+		return fmt.Errorf("all is forgotten, but streams hold RDDs of %d scopes: %v", len(kept), kept)
+	}
+	b.c.Forget(kept...)
 	b.destroy()
 	allowed := 0
 	for _, s := range b.plan.Steps {
