@@ -4,8 +4,7 @@
 //
 // A [Store] listens to a streaming context and to the scheduler its jobs run on. A [Snapshot] is what it knows at one
 // moment: batches that wait, that run and that have completed, inputs, receivers, totals. [Store.Jobs] has the jobs of
-// an output of a batch, with their stages and RDDs. [Overload] says that batches take longer than the interval, and
-// which stage is slowest. [SchedulerCounts] are totals over jobs, stages and tasks.
+// an output of a batch, with their stages and RDDs. [SchedulerCounts] are totals over jobs, stages and tasks.
 //
 // # A program
 //

@@ -15,6 +15,15 @@ func (s *Store) streamingStarted(at int64) {
 	s.started = at
 }
 
+func (s *Store) overloaded(o streamingcontext.OverloadInfo) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.overload = &o
+	if o.Phase == streamingcontext.OverloadOver {
+		s.overload = nil
+	}
+}
+
 func (s *Store) batchSubmitted(b streamingcontext.BatchInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -66,17 +66,3 @@ func ExampleStore_Jobs() {
 	// job 0 count error <nil>
 	// stage 0 parallelize 1 of 1
 }
-
-func ExampleStore_Overload() {
-	store := progress.New(progress.Options{Interval: time.Second})
-	l := store.Listener()
-	for i := range int64(4) {
-		b := streamingcontext.BatchInfo{Time: dstream.Time(1000 * (i + 1)), Submitted: 1000 * (i + 1)}
-		b.Started = b.Submitted + 700*i // each takes 1.7 s
-		b.Ended = b.Started + 1700
-		l.BatchCompleted(b)
-	}
-	o, late := store.Overload()
-	fmt.Println(late, o.From, o.To)
-	// Output: true 1.7s 3.8s
-}

@@ -8,6 +8,7 @@ import (
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/lineage"
 	"github.com/leat-io/leat/scheduler"
+	"github.com/leat-io/leat/streamingcontext"
 	"github.com/leat-io/leat/streamingcontext/progress"
 )
 
@@ -104,64 +105,21 @@ func TestStagesAndTasks(t *testing.T) {
 	}
 }
 
-// late tells a store of batches that each come later than the one before, by so much.
-func late(s *progress.Store, n int, by int64) {
-	for i := range int64(n) {
-		at := dstream.Time(1000 * (i + 1))
-		start := int64(at) + i*by
-		complete(s, batchAt(at, 1), start, start+1000+by)
-	}
-}
-
-func TestOverloadNamesTheSlowestStage(t *testing.T) {
-	s := progress.New(progress.Options{Interval: time.Second, Operations: []dstream.Operation{{ID: 1, Op: "socketText"}, {ID: 2, Op: "updateStateByKey"}}})
-	late(s, 6, 500)
-	s.Listener().BatchSubmitted(batchAt(7000))
-	o, yes := s.Overload()
-	if !yes || o.Batches != 6 || o.From != 1500*time.Millisecond || o.To != 4*time.Second || o.Waiting != 1 || o.Found {
-		t.Fatalf("%t: %+v", yes, o)
-	}
-	l := s.SchedulerListener()
-	start := jobOf(8, 6000, 0)
-	start.Stages = append(start.Stages, scheduler.StageInfo{Stage: 9, Op: "cogroup", Site: "main.go:7"}, scheduler.StageInfo{Stage: 10, Op: "skipped"})
-	start.RDDs = [][]scheduler.RDDInfo{nil, {{ID: lineage.NodeID{Scope: lineage.Scope{Batch: 6000, Stream: 2}}}}, nil}
-	l.JobStarted(start)
-	for i, took := range []time.Duration{time.Second, 3 * time.Second} {
-		l.StageSubmitted(scheduler.StageSubmitted{StageInfo: start.Stages[i], Time: epoch})
-		l.StageCompleted(scheduler.StageCompleted{StageInfo: start.Stages[i], Time: epoch.Add(took)})
-	}
-	l.JobEnded(scheduler.JobEnded{Job: 8, Time: epoch, Skipped: []int{10}})
-	o, _ = s.Overload()
-	want := progress.SlowStage{Batch: 6000, Job: 8, Stage: 9, Op: "updateStateByKey", Site: "main.go:7", Took: 3 * time.Second, Share: 0.75}
-	if !o.Found || o.Slowest != want {
-		t.Errorf("slowest %+v, want %+v", o.Slowest, want)
-	}
-}
-
-func TestNoOverload(t *testing.T) {
-	for name, tell := range map[string]func(s *progress.Store){
-		"nothing_has_completed": func(*progress.Store) {},
-		"two_batches":           func(s *progress.Store) { late(s, 2, 2000) },
-		"late_and_no_later":     func(s *progress.Store) { late(s, 6, 1) },
-		"slower_within_interval": func(s *progress.Store) {
-			complete(s, batchAt(1000), 1000, 1001)
-			complete(s, batchAt(2000), 2000, 2400)
-			complete(s, batchAt(3000), 3000, 3900)
-		},
-		"one_delay_is_not_known": func(s *progress.Store) { late(s, 5, 500); s.Listener().BatchCompleted(batchAt(9000)) },
-		"catches_up_after_a_peak": func(s *progress.Store) {
-			complete(s, batchAt(1000), 1000, 5000)
-			complete(s, batchAt(2000), 5000, 5010)
-			complete(s, batchAt(3000), 5010, 5020)
-		},
+func TestOverloadIsWhatWasToldLast(t *testing.T) {
+	s := progress.New(progress.Options{Interval: time.Second})
+	l := s.Listener()
+	for _, told := range []streamingcontext.OverloadInfo{
+		{Phase: streamingcontext.OverloadBegun, Batch: 2000, SchedulingDelay: 1100 * time.Millisecond},
+		{Phase: streamingcontext.OverloadGrown, Batch: 5000, SchedulingDelay: 2300 * time.Millisecond},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := progress.New(progress.Options{Interval: time.Second})
-			tell(s)
-			if o, yes := s.Overload(); yes {
-				t.Errorf("overload: %+v", o)
-			}
-		})
+		l.Overloaded(told)
+		if o := s.Snapshot().Overload; o == nil || *o != told {
+			t.Errorf("overload %v, want %v", o, told)
+		}
+	}
+	l.Overloaded(streamingcontext.OverloadInfo{Phase: streamingcontext.OverloadOver, Batch: 9000})
+	if o := s.Snapshot().Overload; o != nil {
+		t.Errorf("overload %v after it was over", o)
 	}
 }
 

@@ -18,6 +18,9 @@ type Snapshot struct {
 	Waiting, Running, Completed []Batch
 	Inputs                      []Input    // in the order declared
 	Receivers                   []Receiver // ascending by stream
+	// Overload is what the context told last of batches that wait for more than an interval; nil while they do not. It must
+	// not be changed.
+	Overload *streamingcontext.OverloadInfo
 }
 
 // An Input is what is known of an input stream.
@@ -39,7 +42,7 @@ func (s *Store) Snapshot() Snapshot {
 	snap := Snapshot{
 		App: s.opts.App, Interval: s.opts.Interval, Started: s.started, Now: s.now(), Totals: s.totals,
 		Waiting: newestFirst(s.waiting), Running: newestFirst(s.running), Completed: newestFirst(s.completed),
-		Receivers: slices.Clone(s.receivers),
+		Receivers: slices.Clone(s.receivers), Overload: s.overload,
 	}
 	for i, b := range snap.Running {
 		snap.Running[i] = b.copied()

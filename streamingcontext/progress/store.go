@@ -76,6 +76,7 @@ type Store struct {
 	totals     Totals
 	inputs     []int64 // records of each input
 	receivers  []Receiver
+	overload   *streamingcontext.OverloadInfo // what was told last; nil before, and once it is over
 }
 
 // Totals count since the store began to listen.
@@ -136,6 +137,7 @@ func (s *Store) Listener() streamingcontext.Listener {
 		BatchSetAside:    s.batchSetAside,
 		OutputStarted:    s.output,
 		OutputCompleted:  s.output,
+		Overloaded:       s.overloaded,
 		Dropped:          s.dropped,
 	}
 }

@@ -79,6 +79,9 @@ func fixture() *progress.Store {
 			Inputs:  []dstream.InputInfo{{Stream: 0, Records: 900}},
 			Outputs: []streamingcontext.OutputInfo{{Batch: dstream.Time(at), Started: unknown, Ended: unknown}}})
 	}
+	l.Overloaded(streamingcontext.OverloadInfo{Phase: streamingcontext.OverloadGrown, Batch: dstream.Time(start + 10*second),
+		SchedulingDelay: 4100 * time.Millisecond, Waiting: 2, Interval: time.Second, Completed: dstream.Time(start + 8*second),
+		ProcessingTime: 1730 * time.Millisecond, Stage: streamingcontext.StageTime{Op: hostile, Site: "main.go:31", Time: 900 * time.Millisecond, Share: 0.52}})
 	return s
 }
 

@@ -70,8 +70,8 @@ func TestStreamingPageSaysWhatItMust(t *testing.T) {
 	for _, want := range []string{
 		"1 hour 2 minutes 3 seconds", "last 11 batches, 3 active, 8 completed", "Receivers: 1 / 1 active", "Avg: 1440.00 records/sec",
 		"Active Batches (3)", "Completed Batches (last 8 out of 8)", "Failed due to error: print:", "2021-09-01 14:04:38", "interval 1 sec",
-		"Total delay has grown from 1.57 sec to 4.32 sec over the last 6 batches; 2 batches wait.",
-		"flatMap at main.go:23 (stage 14 of job 14): 450 ms, 60% of the time of all its stages",
+		"Batches have waited 4.1 sec for their turn; 2 batches wait.",
+		"at main.go:31: 900 ms, 52% of its processing time",
 		`<meta http-equiv="refresh" content="5">`, "queued", "processing", "1/2 (1 failed)", "ACTIVE",
 	} {
 		if !strings.Contains(text, want) {

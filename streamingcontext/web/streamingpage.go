@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/leat-io/leat/streamingcontext"
 	"github.com/leat-io/leat/streamingcontext/progress"
 )
 
@@ -72,7 +73,7 @@ func (s *Server) streamingPage(w http.ResponseWriter, r *http.Request) {
 	if snap.Uptime() > 0 {
 		v.Since = calendar{s.opts.Zone, time.Second}.date(snap.Started)
 	}
-	v.Overload = s.overload(snap)
+	v.Overload = overloadOf(snap.Overload)
 	active := len(snap.Waiting) + len(snap.Running)
 	v.Samples = fmt.Sprintf("last %s, %d active, %d completed", counted(active+len(snap.Completed), "batch"), active, len(snap.Completed))
 	v.Rows, v.Inputs = statistics(snap, times)
@@ -261,18 +262,16 @@ func mean(points []point) float64 {
 	return sum / float64(len(points))
 }
 
-// overload says that the program falls behind; nil if it does not.
-func (s *Server) overload(snap progress.Snapshot) *overloadView {
-	o, yes := s.store.OverloadOf(snap)
-	if !yes {
+// overloadOf says that the program falls behind; nil if it does not.
+func overloadOf(o *streamingcontext.OverloadInfo) *overloadView {
+	if o == nil {
 		return nil
 	}
-	v := &overloadView{Text: fmt.Sprintf("Total delay has grown from %s to %s over the last %s; %s.",
-		durationText(o.From), durationText(o.To), counted(o.Batches, "batch"), waits(o.Waiting))}
-	if o.Found {
-		v.Batch = int64(o.Slowest.Batch)
-		v.Slowest = fmt.Sprintf("%s at %s (stage %d of job %d): %s, %.0f%% of the time of all its stages",
-			o.Slowest.Op, o.Slowest.Site, o.Slowest.Stage, o.Slowest.Job, durationText(o.Slowest.Took), 100*o.Slowest.Share)
+	v := &overloadView{Text: fmt.Sprintf("Batches have waited %s for their turn; %s.", durationText(o.SchedulingDelay), waits(o.Waiting))}
+	if o.Stage.Op != "" {
+		v.Batch = int64(o.Completed)
+		v.Slowest = fmt.Sprintf("%s at %s: %s, %.0f%% of its processing time",
+			o.Stage.Op, o.Stage.Site, durationText(o.Stage.Time), 100*o.Stage.Share)
 	}
 	return v
 }
