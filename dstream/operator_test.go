@@ -61,7 +61,11 @@ func TestOperatorsHaveFingerprintsOfTheirOwn(t *testing.T) {
 		collect(dstream.Operator(input(d, []int{1}), op, twice))
 		return d.graph.Fingerprint()
 	}
-	if fingerprint("a") != fingerprint("a") || fingerprint("a") == fingerprint("b") {
-		t.Error("fingerprints do not tell the operators apart")
+	first, again, other := fingerprint("a"), fingerprint("a"), fingerprint("b")
+	if first != again {
+		t.Errorf("one graph built twice has two fingerprints: %v and %v", first, again)
+	}
+	if first == other {
+		t.Errorf("operators a and b have one fingerprint: %v", first)
 	}
 }
