@@ -6,7 +6,8 @@
 // stream, [NewInput] declares one, [SliceStream] and [ConstantStream] are ready-made. Operators make streams of
 // streams: batch by batch ([Map], [ReduceByKey], [Join], [Transform]), over the batches of a window
 // ([Window], [ReduceByKeyAndWindow]), or from the batch before and this one ([UpdateStateByKey], [MapWithState]). An
-// [Output] gives one [Job] for each batch ([ForeachRDD], [Print], [SaveAsTextFiles]).
+// [Output] gives one [Job] for each batch ([ForeachRDD], [Print], [SaveAsTextFiles], and [SaveTo], whose rows a sink
+// shows once). A [Recovery] is what one process leaves to the next: checkpoints and the batches whose inputs are known.
 //
 //	g, err := dstream.NewGraph(rdds, time.Second) // rdds has a CheckpointDir: the window below needs it
 //	lines := dstream.SliceStream(g, [][]string{{"to be"}, {"or not to be"}}, 2)
@@ -37,17 +38,21 @@
 // mistakes, joined, each a [BuildError] with the file and line of the program's call. What goes wrong
 // while a batch is made is a [GenerationError], and no output of that batch runs.
 //
+// A graph that is recovered ([Graph.Recover]) makes every batch as the one before it would have, partition by partition,
+// from what [Graph.Checkpoint] said is in files and from inputs that are asked for older batches again. It refuses to go on
+// where a file is damaged or an input is forgotten. Rows of SaveTo are shown once; other outputs run again with their batch.
+//
 // # Who may call what
 //
-// Streams are declared before Start, by any goroutine. Start, Generate, Forget and ForgetOutputs are the
-// streaming context's. Functions given to operators run in tasks, on many goroutines at once, and may
+// Streams are declared before Start, by any goroutine. Start, Recover, Generate, Forget,
+// Checkpoint, CommitOutput and their like are the streaming context's. Functions given to operators run in tasks, on many goroutines at once, and may
 // run more than once for the same records; those of the Transform family run inside Generate and must not
 // call back into the graph; those of ForeachRDD run where the job is run.
 //
 // # What is not here
 //
-// The clock that says when a batch ends, the queue of jobs and the recovery of a driver are package
-// streamingcontext's, receivers package receivers'. There is no event time and no watermark yet.
+// The clock that says when a batch ends, the queue of jobs, the driver log and what is kept of inputs are package
+// streamingcontext's, sinks package sink's, receivers package receivers'. There is no event time and no watermark yet.
 //
 // # Sources
 //

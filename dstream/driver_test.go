@@ -30,7 +30,9 @@ type setup struct {
 	isolate     bool
 	executors   int
 	interval    time.Duration
-	noDir       bool // no checkpoint directory
+	noDir       bool   // no checkpoint directory
+	dir         string // that of an earlier process, else a new one
+	durable     bool   // checkpoints have manifests
 	listeners   []scheduler.Listener
 }
 
@@ -43,8 +45,8 @@ func newDriver(t testing.TB, s setup) *driver {
 		ErrorCodecs: []scheduler.ErrorCodec{scheduler.ErrorCodec(rdd.NewErrorCodec())}})
 	sched := scheduler.New(cluster, scheduler.Options{Listeners: s.listeners})
 	t.Cleanup(func() { sched.Close() })
-	opts := rdd.Options{DefaultParallelism: s.parallelism, CheckpointAllMarked: true}
-	if !s.noDir {
+	opts := rdd.Options{DefaultParallelism: s.parallelism, CheckpointAllMarked: true, CheckpointDir: s.dir, DurableCheckpoints: s.durable}
+	if !s.noDir && s.dir == "" {
 		opts.CheckpointDir = t.TempDir()
 	}
 	c, err := rdd.NewContext(sched, opts)

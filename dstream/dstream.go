@@ -37,10 +37,13 @@ type checkpointed interface {
 
 // retire lets go of an RDD of a forgotten batch. One that is computed once more, because what was
 // derived from it got lost, must not be kept by executors again: nobody would tell them to drop it. An RDD
-// that was not made for the batch belongs to the program and is left alone. With keep, what executors hold stays.
-func retire(last *retired, n lineage.Node, scope lineage.Scope, keep bool) {
+// that was not made for the batch belongs to the program and is left alone. With keep, what executors hold stays,
+// with files, what is in files.
+func retire(last *retired, n lineage.Node, scope lineage.Scope, keep, files bool) {
 	if r, ok := n.(checkpointed); ok && n.ID().Scope == scope {
-		last.add(r)
+		if !files {
+			last.add(r)
+		}
 		if !keep {
 			r.Unpersist()
 		}
@@ -65,12 +68,19 @@ func newStream[T any](g *Graph, op string, err error, parents ...*node) *DStream
 
 // newStreamAt is newStream for a declaration at site, which is looked for where it is empty.
 func newStreamAt[T any](g *Graph, op, site string, err error, parents ...*node) *DStream[T] {
-	s := &DStream[T]{node: &node{op: op, site: site, parents: parents}, rdds: map[Time]*rdd.RDD[T]{}}
+	s := &DStream[T]{node: &node{op: op, site: site, parents: parents, record: typeOf[T]()}, rdds: map[Time]*rdd.RDD[T]{}}
 	s.slide = g.interval
 	if len(parents) > 0 {
 		s.slide = parents[0].slide
 	}
 	s.node.forget, s.node.present = s.forgetUpTo, s.times
+	s.node.written = func() []CheckpointFile {
+		return inFiles(s.graph, s.times(), func(t Time) *rdd.RDD[T] { return s.rdds[t] })
+	}
+	s.node.restore = func(f CheckpointFile) (err error) {
+		s.rdds[f.Time], err = restored[T](s.node, s.rddsAt(f.Time), f)
+		return err
+	}
 	s.keep = func(t Time, r *rdd.RDD[T], level *rdd.StorageLevel, checkpoint bool) error {
 		if level != nil && r.Level() == (rdd.StorageLevel{}) {
 			if err := r.Persist(*level); err != nil {
@@ -165,7 +175,7 @@ func (s *DStream[T]) forgetUpTo(t Time) {
 	keep := s.graph.keep && s.level != nil
 	for _, at := range gone {
 		if r := s.rdds[at]; r != nil {
-			retire(&s.retired, r.Node(), s.scope(at), keep)
+			retire(&s.retired, r.Node(), s.scope(at), keep, s.graph.keepFiles)
 		}
 		delete(s.rdds, at)
 	}

@@ -22,18 +22,8 @@ func play(n int, declare func(g *dstream.Graph)) {
 		return
 	}
 	defer os.RemoveAll(dir)
-	s := scheduler.New(local.New(local.Options{}), scheduler.Options{})
-	defer s.Close()
-	rdds, err := rdd.NewContext(s, rdd.Options{DefaultParallelism: 1, CheckpointDir: dir})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	g, err := dstream.NewGraph(rdds, time.Second)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	g, end := exampleGraph(dir)
+	defer end()
 	declare(g)
 	if err := g.Start(0); err != nil {
 		fmt.Println(err)
@@ -54,6 +44,20 @@ func play(n int, declare func(g *dstream.Graph)) {
 		g.ForgetOutputs(t)
 		g.Forget(t)
 	}
+}
+
+// exampleGraph returns a graph with batches of a second and checkpoints in dir, and how to end it.
+func exampleGraph(dir string) (*dstream.Graph, func()) {
+	s := scheduler.New(local.New(local.Options{}), scheduler.Options{})
+	rdds, err := rdd.NewContext(s, rdd.Options{DefaultParallelism: 1, CheckpointDir: dir, DurableCheckpoints: true})
+	if err != nil {
+		panic(err)
+	}
+	g, err := dstream.NewGraph(rdds, time.Second)
+	if err != nil {
+		panic(err)
+	}
+	return g, func() { _ = s.Close() }
 }
 
 // line prints each batch of a stream as a line.

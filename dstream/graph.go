@@ -35,6 +35,9 @@ type Graph struct {
 	infos    map[Time][]InputInfo
 	keep     bool // what executors hold of forgotten batches stays
 	orphan   bool // belongs to no context; see orphans
+
+	keepFiles bool   // files of checkpoints of forgotten batches stay
+	begun     *begun // what an earlier process has begun; nil where there was none
 }
 
 // NewGraph returns an empty graph whose batches come every interval.
@@ -116,7 +119,7 @@ func (g *Graph) Err() error {
 }
 
 // Fingerprint returns 16 hex digits that two graphs share when they were declared by the same
-// calls: operators, slides, parents and outputs in their order. Call sites and closures do not enter.
+// calls: what Nodes says of all streams and outputs. Call sites and closures do not enter.
 func (g *Graph) Fingerprint() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -126,11 +129,9 @@ func (g *Graph) Fingerprint() string {
 	for _, n := range g.nodes {
 		buf = binary.AppendUvarint(buf, uint64(len(n.op)))
 		buf = append(buf, n.op...)
-		buf = binary.AppendVarint(buf, n.slide)
-		buf = binary.AppendUvarint(buf, uint64(len(n.parents)))
-		for _, p := range n.parents {
-			buf = binary.AppendVarint(buf, int64(p.id))
-		}
+		said := n.describe()
+		buf = binary.AppendUvarint(buf, uint64(len(said)))
+		buf = append(buf, said...)
 	}
 	h.Write(buf)
 	return hex.EncodeToString(h.Sum(nil)[:8])

@@ -65,10 +65,16 @@ func NewInput[T any](g *Graph, op, name string, in Input[T]) *DStream[T] {
 	s.input = &InputStream{ID: id, Name: fmt.Sprintf("%s [%d]", name, id), Site: s.site, Input: in}
 	reporter, _ := in.(InputReporter)
 	forgetter, _ := in.(InputForgetter)
+	_, recorded := in.(InputRecorder)
 	var forgetting error // what became of a Forget; whoever forgets has no batch to fail, so the next one does
 	s.compute = func(t Time) (*rdd.RDD[T], error) {
 		if forgetting != nil {
 			return nil, forgetting
+		}
+		if recorded {
+			if given, err := g.given(t); !given {
+				return nil, err
+			}
 		}
 		again := t <= s.newest // forgotten, and asked for once more: what it gave is known
 		c := s.rddsAt(t)

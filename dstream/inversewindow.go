@@ -49,6 +49,7 @@ func inverseWindow[K comparable, V any](s *DStream[rdd.Pair[K, V]], reduce, inve
 	child.windowOver(w, reduced.node)
 	child.stateful(tenSeconds)
 	child.levelAlso = reduced.node
+	keyedBy[K](child.node, alike(s.graph, o.byKey), true)
 
 	keepState(child, func(t Time, c *rdd.Context, previous *rdd.RDD[version]) (*rdd.RDD[version], error) {
 		step, slide := Time(reduced.slide), Time(w.slide)

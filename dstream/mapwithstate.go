@@ -1,6 +1,8 @@
 package dstream
 
 import (
+	"reflect"
+
 	"github.com/leat-io/leat/dstream/internal/state"
 	"github.com/leat-io/leat/rdd"
 	"github.com/leat-io/leat/rdd/codec"
@@ -41,6 +43,8 @@ func MapWithState[K comparable, V, S, E any](s *DStream[rdd.Pair[K, V]], spec St
 	states.persistAt(rdd.MemoryOnly())
 	m.at = states.node
 	p := spec.placement(s.graph)
+	states.keyedAt(p, true)
+	states.holds = []reflect.Type{typeOf[K](), typeOf[S](), typeOf[E]()}
 	states.compute = func(t Time) (*rdd.RDD[step], error) {
 		previous, err := states.previous(t)
 		if err != nil {

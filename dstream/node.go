@@ -2,6 +2,7 @@ package dstream
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"time"
 
@@ -20,6 +21,13 @@ type node struct {
 	err     error
 	input   *InputStream // set for inputs
 	output  bool         // is an output operation
+
+	// What is compared with an earlier build of the program; see NodeInfo.
+	record   reflect.Type       // of a stream's records; nil: none
+	holds    []reflect.Type     // of state that records do not show
+	keys     rdd.AnyPartitioner // where keys lie; nil: not told
+	placed   rdd.AnyPartitioner // the same, where RDDs in files lie so
+	sinkName string             // of an output to a sink
 
 	// Retention and persistence; final once the graph has started.
 	remember   millis                    // RDDs of the last remember ms are kept
@@ -40,6 +48,8 @@ type node struct {
 
 	forget  func(upTo Time) // drops the RDDs of times up to and including
 	present func() []Time   // the times whose RDDs are held
+	written func() []CheckpointFile
+	restore func(f CheckpointFile) error // takes over an RDD that an earlier process has written
 }
 
 // scope names what is made for the node in batch t.
@@ -74,6 +84,11 @@ func (n *node) valid(t Time) bool {
 func (g *Graph) Start(zero Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	return g.start(zero)
+}
+
+// start is Start. The graph's lock is held.
+func (g *Graph) start(zero Time) error {
 	if g.started {
 		return ErrContextActive
 	}

@@ -3,6 +3,7 @@ package dstream
 import (
 	"context"
 
+	"github.com/leat-io/leat/dstream/sink"
 	"github.com/leat-io/leat/lineage"
 	"github.com/leat-io/leat/rdd"
 )
@@ -10,7 +11,8 @@ import (
 // An Output is an output operation: it gives one job for each batch of its stream.
 type Output struct {
 	*node
-	job func(t Time) (*Job, error) // nil: no job at t
+	job  func(t Time) (*Job, error) // nil: no job at t
+	sink committing                 // of SaveTo; nil for other outputs
 }
 
 // Err returns what is wrong with the declaration, nil if nothing is.
@@ -22,8 +24,13 @@ type Job struct {
 	ID    int    // position among the batch's jobs
 	Name  string // the output operation, as in "print"
 	Site  string // file and line of its declaration
-	// Run does it, on the caller's goroutine; it starts the RDD jobs it needs.
+	// Run does it, on the caller's goroutine; it starts the RDD jobs it needs. It is nil where Stage is set.
 	Run func(ctx context.Context) error
+	// Output is the name of an output to a sink, empty for other outputs.
+	Output string
+	// Stage writes the rows of an output to a sink where nobody sees them, and returns what Graph.CommitOutput shows them
+	// with. b names the batch, the output and the try.
+	Stage func(ctx context.Context, b sink.Batch) (staged []byte, err error)
 }
 
 // ForeachRDD calls f with the RDD of every batch in which the stream has one. f runs in the driver,
@@ -54,14 +61,18 @@ func output[T any](s *DStream[T], op string, f func(context.Context, *rdd.RDD[T]
 		r = r.In(o.rddsAt(t))
 		return &Job{Batch: t, Name: op, Site: o.site, Run: func(ctx context.Context) error { return f(ctx, r, t) }}, nil
 	}
-	g := s.graph
+	s.graph.add(o, err)
+	return o
+}
+
+// add declares an output.
+func (g *Graph) add(o *Output, err error) {
 	g.declare(o.node, err)
 	if o.node.err == nil {
 		g.mu.Lock()
 		g.outputs = append(g.outputs, o)
 		g.mu.Unlock()
 	}
-	return o
 }
 
 // Generate makes the RDDs of batch t and returns the jobs of the outputs that have one, in the

@@ -1,6 +1,7 @@
 package dstream
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/leat-io/leat/dstream/internal/state"
@@ -54,6 +55,18 @@ func keepState[S, T any](s *DStream[T], next func(t Time, c *rdd.Context, previo
 	}
 	s.keep = func(Time, *rdd.RDD[T], *rdd.StorageLevel, bool) error { return nil } // the state is kept instead
 	s.dropped = states.forget
+	s.node.written = func() []CheckpointFile {
+		return inFiles(s.graph, slices.Sorted(maps.Keys(states.batches)), func(t Time) *rdd.RDD[S] { return states.batches[t] })
+	}
+	s.node.restore = func(f CheckpointFile) error {
+		c := s.rddsAt(f.Time)
+		r, err := restored[S](s.node, c, f)
+		if err != nil {
+			return err
+		}
+		states.batches[f.Time], s.rdds[f.Time] = r, show(c, r)
+		return nil
+	}
 }
 
 // make makes the state after batch t, nil where there is none yet.
@@ -98,7 +111,7 @@ func (s *stateRDDs[S]) forget(upTo Time) {
 	}
 	slices.Sort(gone)
 	for _, t := range gone {
-		retire(&s.retired, s.batches[t].Node(), s.node.scope(t), s.node.graph.keep)
+		retire(&s.retired, s.batches[t].Node(), s.node.scope(t), s.node.graph.keep, s.node.graph.keepFiles)
 		delete(s.batches, t)
 	}
 }

@@ -102,6 +102,7 @@ func updateState[K comparable, V, S any](s *DStream[rdd.Pair[K, V]], f func(Time
 	child.stateful(tenSeconds)
 	child.lastingState()
 	byKey := alike(s.graph, o.byKey)
+	keyedBy[K](child.node, byKey, true)
 	keepState(child, func(t Time, c *rdd.Context, previous *rdd.RDD[version]) (*rdd.RDD[version], error) {
 		batch, err := s.rddAt(t)
 		if err != nil || batch == nil && previous == nil {
@@ -279,6 +280,7 @@ func UpdateStateByKeyIter[K comparable, V, S any](s *DStream[rdd.Pair[K, V]], f 
 	child.stateful(tenSeconds)
 	child.lastingState()
 	byKey := alike(s.graph, o.byKey)
+	keyedBy[K](child.node, byKey, !o.forgetsPart)
 	var partitions []rdd.PartitionOption
 	if !o.forgetsPart {
 		partitions = append(partitions, rdd.PreservePartitioning())

@@ -31,7 +31,10 @@ type mark struct {
 }
 
 // checkpointFiles is where a written checkpoint is.
-type checkpointFiles struct{ dir string }
+type checkpointFiles struct {
+	dir      string
+	manifest *checkpointManifest // nil where none was written
+}
 
 // Checkpoint marks the RDD to be written to the context's checkpoint directory. The first job that
 // evaluates it, or an RDD derived from it, is followed by one that writes every partition; after that
@@ -140,22 +143,18 @@ func (b *base) writeFiles(ctx context.Context, m *mark, parts int) error {
 	if err != nil {
 		return err
 	}
-	err = b.runMarked(ctx, "checkpoint", allParts(parts), func(t *task, part int) error {
-		return writePart(t, dir, part, parts, !b.home.opts.PlainCheckpoints, m.frames)
-	})
-	if err == nil {
-		err = verifyParts(dir, parts)
+	files := &checkpointFiles{dir: dir}
+	if b.home.opts.DurableCheckpoints {
+		files.manifest, err = b.writeDurably(ctx, m, dir, parts)
+	} else {
+		err = b.writeParts(ctx, m, dir, parts)
 	}
 	if err != nil {
 		_ = os.RemoveAll(dir) // what is left of it is only room taken
 		return err
 	}
-	if err := savePartitioner(dir, b.partitioner); err != nil && b.home.opts.Logger != nil {
-		b.home.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "partitioner of a checkpoint is not saved",
-			slog.String("rdd", b.String()), slog.Any("error", err))
-	}
 	stale := lineage.Drop{Shuffles: b.shuffles()}
-	b.checkpoint.reader.Store(&checkpointFiles{dir: dir})
+	b.checkpoint.reader.Store(files)
 	b.watchFiles(dir)
 	b.cut("checkpoint", parts, m)
 	if b.id.Scope == (lineage.Scope{}) && !b.home.opts.KeepUnreachable && !stale.Empty() {
@@ -164,15 +163,47 @@ func (b *base) writeFiles(ctx context.Context, m *mark, parts int) error {
 	return nil
 }
 
+// writeParts writes all partitions, and beside them where keys lie.
+func (b *base) writeParts(ctx context.Context, m *mark, dir string, parts int) error {
+	err := b.runMarked(ctx, "checkpoint", allParts(parts), func(t *task, part int) error {
+		return writePart(t, dir, part, parts, !b.home.opts.PlainCheckpoints, m.frames)
+	})
+	if err == nil {
+		err = verifyParts(dir, parts)
+	}
+	if err != nil {
+		return err
+	}
+	if err := savePartitioner(dir, b.partitioner); err != nil && b.home.opts.Logger != nil {
+		b.home.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "partitioner of a checkpoint is not saved",
+			slog.String("rdd", b.String()), slog.Any("error", err))
+	}
+	return nil
+}
+
 // runMarked runs f on partitions of the node.
 func (b *base) runMarked(ctx context.Context, name string, parts []int, f func(t *task, part int) error) error {
+	return runMarkedRows(ctx, b, name, parts,
+		func(t *task, part int) (struct{}, error) { return struct{}{}, f(t, part) }, func(int, struct{}) {})
+}
+
+// runMarkedRows runs f on partitions of a node and hands each result to done.
+func runMarkedRows[R any](ctx context.Context, b *base, name string, parts []int, f func(t *task, part int) (R, error), done func(i int, result R)) error {
 	return b.home.runner.Run(ctx, lineage.Job{
 		Name: name, Site: b.site, Scope: b.id.Scope, Final: b, Parts: parts,
-		Properties: lineage.PropertiesOf(ctx), Codec: new(rowCodec[struct{}]), Trimmed: b.home.opts.TrimJobs,
+		Properties: lineage.PropertiesOf(ctx), Codec: new(rowCodec[R]), Trimmed: b.home.opts.TrimJobs,
 		Run: func(ctx context.Context, env lineage.Env, part int) (lineage.Block, error) {
-			return &rowBlock[struct{}]{}, runTask(ctx, env, b.home, func(t *task) error { return f(t, part) })
+			rows := make([]R, 1)
+			err := runTask(ctx, env, b.home, func(t *task) (err error) {
+				rows[0], err = f(t, part)
+				return err
+			})
+			return &rowBlock[R]{rows: rows}, err
 		},
-		Done:   func(int, lineage.Block) error { return nil },
+		Done: func(i int, block lineage.Block) error {
+			done(i, block.(*rowBlock[R]).rows[0])
+			return nil
+		},
 		Update: b.home.update,
 	})
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/leat-io/leat/lineage"
 )
@@ -17,16 +19,60 @@ import (
 // asked for, with fs.ErrNotExist; damaged files fail their task with codec.ErrCorrupt.
 func CheckpointFile[T any](c *Context, dir string) *RDD[T] {
 	r := newNode[T](c, "checkpointFile")
-	r.count = func() (int, error) { return countParts(dir) }
-	if p := loadPartitioner(dir); p != nil {
-		if n, err := countParts(dir); err == nil && n == p.NumPartitions() {
-			r.partitioner = p
+	open := sync.OnceValues(func() (checkpointFiles, error) { return openCheckpoint(dir, "") })
+	r.count = func() (int, error) {
+		files, err := open()
+		if err != nil {
+			return 0, err
+		}
+		return files.count()
+	}
+	if _, err := os.Stat(dir); err == nil { // a folder may appear later
+		if files, err := open(); err == nil {
+			if n, err := files.count(); err == nil {
+				r.partitioner = files.placed(n)
+			}
 		}
 	}
 	r.compute = func(t *task, part int, out sink[T]) error {
-		return r.pushCheckpoint(t, checkpointFiles{dir: dir}, part, out)
+		files, err := open()
+		if err != nil {
+			return err
+		}
+		return r.pushCheckpoint(t, files, part, out)
 	}
 	return r
+}
+
+// count returns how many parts a checkpoint has.
+func (f checkpointFiles) count() (int, error) {
+	if f.manifest != nil {
+		return len(f.manifest.parts), nil
+	}
+	return countParts(f.dir)
+}
+
+// placed returns the partitioner that lies beside so many parts, nil if there is none or it cannot be read.
+func (f checkpointFiles) placed(parts int) AnyPartitioner {
+	var p AnyPartitioner
+	if f.manifest != nil {
+		p = decodePartitioner(f.manifest.partitioner)
+	} else {
+		p = loadPartitioner(f.dir)
+	}
+	if p == nil || p.NumPartitions() != parts {
+		return nil
+	}
+	return p
+}
+
+// part returns the file of a part, and what the manifest says of it, nil where there is none.
+func (f checkpointFiles) part(i int) (string, *checkpointPart) {
+	if f.manifest == nil {
+		return partName(f.dir, i), nil
+	}
+	p := &f.manifest.parts[i]
+	return filepath.Join(f.dir, p.Name), p
 }
 
 // countParts returns how many parts a checkpoint has.
@@ -116,10 +162,10 @@ func (n *node[T]) pushCheckpoint(t *task, files checkpointFiles, part int, out s
 	if err != nil {
 		return err
 	}
-	name := partName(files.dir, part)
+	name, want := files.part(part)
 	var rows []T
 	var pushed error // of the reader downstream, which is not this file's fault
-	err = readPart(name, part, func(frame []byte) (int, error) {
+	err = readPart(name, part, want, func(frame []byte) (int, error) {
 		var err error
 		if rows, err = columns.DecodeAppend(rows[:0], frame); err != nil {
 			return 0, err

@@ -86,14 +86,7 @@ func writePart(t *task, dir string, part, parts int, compress bool, frames func(
 	if err != nil {
 		return err
 	}
-	w := &partWriter{out: bufio.NewWriterSize(tmp, 1<<16), compress: compress}
-	_, err = w.out.Write(partHead(part, parts))
-	if err == nil {
-		err = frames(t, part, w.put)
-	}
-	if err == nil {
-		err = w.end()
-	}
+	err = fillPart(t, tmp, part, parts, compress, frames)
 	if err == nil {
 		err = tmp.Sync()
 	}
@@ -112,6 +105,18 @@ func writePart(t *task, dir string, part, parts int, compress bool, frames func(
 		err = removed
 	}
 	return err
+}
+
+// fillPart writes the frames of a partition.
+func fillPart(t *task, to io.Writer, part, parts int, compress bool, frames func(t *task, part int, put func([]byte, int) error) error) error {
+	w := &partWriter{out: bufio.NewWriterSize(to, 1<<16), compress: compress}
+	if _, err := w.out.Write(partHead(part, parts)); err != nil {
+		return err
+	}
+	if err := frames(t, part, w.put); err != nil {
+		return err
+	}
+	return w.end()
 }
 
 // A partWriter writes the frames of a part.
@@ -165,8 +170,8 @@ func frameSum(head, payload []byte) uint32 {
 }
 
 // readPart gives the frames of a part to yield, which returns how many rows it found in one. A frame is yield's
-// until it returns.
-func readPart(name string, part int, yield func(frame []byte) (rows int, err error)) error {
+// until it returns. Want, if it is not nil, is what the manifest says of the file.
+func readPart(name string, part int, want *checkpointPart, yield func(frame []byte) (rows int, err error)) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return err
@@ -176,7 +181,15 @@ func readPart(name string, part int, yield func(frame []byte) (rows int, err err
 	if err != nil {
 		return err
 	}
-	in := bufio.NewReaderSize(f, 1<<16)
+	sum := crc32.NewIEEE()
+	var from io.Reader = f
+	if want != nil {
+		if info.Size() != want.Size {
+			return errOtherFile
+		}
+		from = io.TeeReader(f, sum)
+	}
+	in := bufio.NewReaderSize(from, 1<<16)
 	got, _, err := readPartHead(in)
 	if err != nil {
 		return err
@@ -219,6 +232,9 @@ func readPart(name string, part int, yield func(frame []byte) (rows int, err err
 		case frameEnd:
 			if size != 16 || binary.LittleEndian.Uint64(buf) != frames || binary.LittleEndian.Uint64(buf[8:]) != rows || left != 0 {
 				return &codec.CorruptError{Reason: fmt.Sprintf("the end does not fit %d frames of %d rows", frames, rows)}
+			}
+			if want != nil && sum.Sum32() != want.Sum {
+				return errOtherFile
 			}
 			return nil
 		default:

@@ -38,6 +38,10 @@ type Options struct {
 	TrimJobs bool
 	// PlainCheckpoints writes checkpoints uncompressed.
 	PlainCheckpoints bool
+	// DurableCheckpoints makes a written checkpoint survive a loss of power, and says what it consists of: parts have
+	// names of their own for each attempt, and a manifest, which is written last, lists them with lengths and checksums. It
+	// costs three flushes more a checkpoint: of the manifest and of two folders. By default only the parts are flushed.
+	DurableCheckpoints bool
 	// CleanCheckpoints removes the files of a checkpoint when the RDD that wrote them cannot be reached any
 	// more. By default they stay.
 	CleanCheckpoints bool

@@ -2,6 +2,7 @@ package rdd_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,6 +32,29 @@ func ExampleTextFiles() {
 	// Output:
 	// <nil>
 	// [one two one two] <nil>
+}
+
+func ExampleTextFilesChecked() {
+	inFolder(func(c *rdd.Context, dir string) {
+		a := filepath.Join(dir, "a.txt")
+		fmt.Println(os.WriteFile(a, []byte("one\ntwo"), 0o644))
+		changed := errors.New("the file is not what it was")
+		lines := rdd.TextFilesChecked(c, []string{a}, func(path string) error {
+			if info, err := os.Stat(path); err != nil || info.Size() != 7 {
+				return errors.Join(err, changed)
+			}
+			return nil
+		})
+		show(lines)
+		fmt.Println(os.WriteFile(a, []byte("one"), 0o644))
+		_, err := lines.Collect(context.Background())
+		fmt.Println(errors.Is(err, changed))
+	})
+	// Output:
+	// <nil>
+	// [one two] <nil>
+	// <nil>
+	// true
 }
 
 func ExampleRDD_OverwriteTextFile() {

@@ -137,21 +137,30 @@ func partitionerName(dir string) string { return filepath.Join(dir, "_partitione
 
 // savePartitioner writes a partitioner beside the data, where it can be told in bytes.
 func savePartitioner(dir string, p AnyPartitioner) error {
+	data, err := encodePartitioner(p)
+	if err != nil || data == nil {
+		return err
+	}
+	return os.WriteFile(partitionerName(dir), data, 0o644)
+}
+
+// encodePartitioner returns a partitioner in bytes, nil where it cannot be told so.
+func encodePartitioner(p AnyPartitioner) ([]byte, error) {
 	s, ok := p.(savable)
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	saved, ok := s.saved()
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	body, err := msgpack.Marshal(saved)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	data := append([]byte(partitionerMagic), 0, 0, 0, 0)
 	binary.LittleEndian.PutUint32(data[len(partitionerMagic):], crc32.Checksum(body, castagnoli))
-	return os.WriteFile(partitionerName(dir), append(data, body...), 0o644)
+	return append(data, body...), nil
 }
 
 // loadPartitioner returns the partitioner beside the data, nil if there is none or it cannot be read.
@@ -162,8 +171,16 @@ func loadPartitioner(dir string) AnyPartitioner {
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxPartitioner))
+	if err != nil {
+		return nil
+	}
+	return decodePartitioner(data)
+}
+
+// decodePartitioner is the inverse of encodePartitioner, nil for anything else.
+func decodePartitioner(data []byte) AnyPartitioner {
 	head := len(partitionerMagic) + 4
-	if err != nil || len(data) < head || string(data[:len(partitionerMagic)]) != partitionerMagic ||
+	if len(data) < head || string(data[:len(partitionerMagic)]) != partitionerMagic ||
 		crc32.Checksum(data[head:], castagnoli) != binary.LittleEndian.Uint32(data[len(partitionerMagic):]) {
 		return nil
 	}

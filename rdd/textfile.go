@@ -2,6 +2,7 @@ package rdd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -32,6 +33,37 @@ func TextFile(c *Context, path string, minPartitions int) *RDD[string] {
 func TextFiles(c *Context, paths []string) *RDD[string] {
 	own := append([]string(nil), paths...)
 	return fileSource(c, "textFiles", nil, func() ([]split, error) { return fileSplits(own, 1) }, readText)
+}
+
+// TextFilesChecked is TextFiles for files that must be what they were when they were chosen: check is called with a path before
+// partitions are made of the file, and before and after each read of a part of it. Its error fails the job or the task, as it is.
+// It is called in tasks, at the same time.
+func TextFilesChecked(c *Context, paths []string, check func(path string) error) *RDD[string] {
+	own := append([]string(nil), paths...)
+	list := func() ([]split, error) {
+		for _, p := range own {
+			if err := check(p); err != nil {
+				return nil, err
+			}
+		}
+		return fileSplits(own, 1)
+	}
+	return fileSource(c, "textFiles", nil, list, func(t *task, at *place, s split, out sink[string]) error {
+		if err := check(s.path); err != nil {
+			return err
+		}
+		err := readText(t, at, s, out)
+		if changed := check(s.path); changed != nil && (err == nil || fileError(err)) {
+			return changed
+		}
+		return err
+	})
+}
+
+// fileError reports whether err is what was found in a file, and not what became of its lines.
+func fileError(err error) bool {
+	var found *FileError
+	return errors.As(err, &found)
 }
 
 func checkMinPartitions(n int) error {

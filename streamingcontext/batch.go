@@ -15,7 +15,10 @@ type batch struct {
 	time   dstream.Time
 	plan   manifest
 	inputs []dstream.InputInfo
-	ended  bool // all its jobs have, for good; guarded by ledger.commit
+	// repeated says that the batch was committed in an earlier term: it is run for its outputs with free effects alone.
+	repeated bool
+
+	ended bool // all its jobs have, for good; guarded by ledger.commit
 
 	settled bool // ended and, if its turn has come, committed; guarded by ledger.mu
 
@@ -26,10 +29,11 @@ type batch struct {
 	started int64      // when the first of them started, Unknown before
 	began   time.Time  // the same by package time
 	failed  []failedJob
-	notMade error     // why it could not be generated
-	told    bool      // somebody listened, or something is governed by it, when the batch was submitted
-	info    BatchInfo // kept up to date only if told
-	heldUp  []heldUp  // set with info; only where rates follow the batches
+	staged  []stagedOutput // by sink outputs, in the order in which they ended
+	notMade error          // why it could not be generated
+	told    bool           // somebody listened, or something is governed by it, when the batch was submitted
+	info    BatchInfo      // kept up to date only if told
+	heldUp  []heldUp       // set with info; only where rates follow the batches
 }
 
 // failedJob is an output that failed in the last attempt.
@@ -82,6 +86,29 @@ func (b *batch) jobEnded(job *dstream.Job, err *OutputError, c *Context) (last b
 	b.info.Ended = out.Ended
 	postOutput(c.bus, *out, func(l *Listener) func(OutputInfo) { return l.OutputCompleted })
 	return b.left == 0
+}
+
+// stages takes note of what an output has staged, in place of what an earlier try has.
+func (b *batch) stages(output string, staged []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.staged = slices.DeleteFunc(b.staged, func(s stagedOutput) bool { return s.output == output })
+	b.staged = append(b.staged, stagedOutput{output, staged})
+}
+
+// decided returns what outputs have staged, by output, once all jobs have ended.
+func (b *batch) decided() []stagedOutput {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	slices.SortFunc(b.staged, func(x, y stagedOutput) int { return cmp.Compare(x.output, y.output) })
+	return b.staged
+}
+
+// try returns which run of the batch's jobs is under way, from 1.
+func (b *batch) try() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.attempt
 }
 
 // failure returns the outputs that failed, and why the batch did, nil if it did not.

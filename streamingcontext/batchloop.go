@@ -35,22 +35,41 @@ func (l *batchLoop) batch(ctx context.Context, t dstream.Time) bool {
 	}
 	r.c.receivers.placeOnExecutors() // before blocks are given out, which go where their receiver is
 	r.c.blocks.allocate(t)
-	jobs, failure := l.generate(t)
+	r.planning.Lock() // what an input remembers is of batches that are begun, whenever it is asked
+	jobs, failure := r.c.generate(t)
 	if ctx.Err() != nil {
+		r.planning.Unlock()
 		return false
 	}
-	plan := manifest{kind: outputsDone, outputs: len(jobs)}
-	if failure != nil {
-		plan = manifest{kind: notGenerated}
-	}
 	infos := r.c.graph.InputInfos(t)
-	b, err := r.ledger.begin(ctx, t, l.inputs.write(t, r.streams, infos), plan)
+	b, err := l.begin(ctx, t, infos)
+	r.planning.Unlock()
 	if err != nil {
 		return l.stopWith(ctx, err)
 	}
 	b.inputs = infos
+	return l.run(ctx, b, jobs, failure)
+}
+
+// runAgain queues the jobs of batches that an earlier term has begun. It returns false when the context cannot go on.
+func (l *batchLoop) runAgain(ctx context.Context) bool {
+	for _, b := range l.r.again {
+		if !l.run(ctx, b.batch, b.jobs, nil) {
+			return false
+		}
+		l.r.ledger.tickOver(b.batch.time)
+	}
+	l.r.again = nil
+	return true
+}
+
+// run queues the jobs of a batch that is begun, or ends it where there are none.
+func (l *batchLoop) run(ctx context.Context, b *batch, jobs []dstream.Job, failure error) bool {
+	r, t := l.r, b.time
+	b.plan = manifest{kind: outputsDone, outputs: len(jobs)}
 	switch {
 	case failure != nil:
+		b.plan = manifest{kind: notGenerated}
 		b.notMade = failure
 		r.c.opts.Logger.Error("batch not generated", "batch", int64(t), "err", failure)
 		r.c.outcome.report(failure)
@@ -69,6 +88,15 @@ func (l *batchLoop) batch(ctx context.Context, t dstream.Time) bool {
 	return true
 }
 
+// begin records the inputs of a batch in the driver log.
+func (l *batchLoop) begin(ctx context.Context, t dstream.Time, infos []dstream.InputInfo) (*batch, error) {
+	inputs, err := l.inputs.write(t, l.r.streams, infos)
+	if err != nil {
+		return nil, fmt.Errorf("record the inputs of batch %s: %w", t, err)
+	}
+	return l.r.ledger.begin(ctx, t, inputs)
+}
+
 // stopWith ends the context with err, unless it is ending already.
 func (l *batchLoop) stopWith(ctx context.Context, err error) bool {
 	if ctx.Err() == nil {
@@ -79,11 +107,11 @@ func (l *batchLoop) stopWith(ctx context.Context, err error) bool {
 
 // generate returns the jobs of batch t. Inputs and the functions of Transform run in it; a panic of
 // an input is an error of the batch.
-func (l *batchLoop) generate(t dstream.Time) (jobs []dstream.Job, err error) {
+func (c *Context) generate(t dstream.Time) (jobs []dstream.Job, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			jobs, err = nil, fmt.Errorf("generate batch %s: %w", t, &PanicError{Value: fmt.Sprint(v), Stack: string(debug.Stack())})
 		}
 	}()
-	return l.r.c.graph.Generate(t)
+	return c.graph.Generate(t)
 }

@@ -16,7 +16,10 @@ func TestInputsTooLongForTheLogAreADigest(t *testing.T) {
 		{Stream: 2, Records: 2, Description: "short"},
 	}
 	for range 2 { // the second time in memory used before
-		inputs := w.write(1000, nil, infos)
+		inputs, err := w.write(1000, nil, infos)
+		if err != nil {
+			t.Fatal(err)
+		}
 		cmd := driverlog.Command{Kind: driverlog.Begin, Epoch: 1, App: "app", Time: 1000, Inputs: inputs}
 		if err := cmd.Validate(); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leat-io/leat/dstream"
+	"github.com/leat-io/leat/streamingcontext/internal/receivedlog"
 )
 
 // A blockLog is where received blocks wait for their batch. A block belongs to the first batch that is
@@ -28,6 +29,9 @@ type receivedStream interface {
 	settle()                                      // called once the graph's retention is final, before launch
 	launch(ctx context.Context, c *Context) error // runs the receiver until ctx ends
 	describe(t dstream.Time, buf []byte) []byte
+
+	recoverHeld() func(receivedlog.Entry) error // once batches are replayed: takes what no batch has
+	neededHeld(from dstream.Time) (lowest receivedlog.Address, any bool)
 
 	allocateHeld(t dstream.Time)
 	oldestHeld(t dstream.Time) (ms int64, ok bool)
@@ -60,6 +64,38 @@ func (l *blockLog) allocate(t dstream.Time) {
 		close(l.changed)
 		l.changed = nil
 	}
+}
+
+// recover gives blocks that another process has received, and no batch has, to their streams.
+//
+// Errors: *receivedlog.ScanError naming what is damaged.
+func (l *blockLog) recover(ctx context.Context, log *receivedlog.Log) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	take := map[int32]func(receivedlog.Entry) error{}
+	for _, s := range l.streams {
+		take[int32(s.stream())] = s.recoverHeld()
+	}
+	return log.Scan(ctx, func(e receivedlog.Entry) error {
+		if f := take[e.Address.Stream]; f != nil {
+			return f(e)
+		}
+		return nil // of a stream that the program does not have any more
+	})
+}
+
+// clean removes what of the log of received blocks no batch from a time on needs, and none will.
+func (l *blockLog) clean(log *receivedlog.Log, from dstream.Time) error {
+	lowest := log.End() // before streams are asked: what they store meanwhile lies behind
+	l.mu.Lock()
+	for _, s := range l.streams {
+		if at, any := s.neededHeld(from); any && at.Compare(lowest) < 0 {
+			lowest = at
+		}
+	}
+	l.mu.Unlock()
+	_, err := log.Clean(lowest)
+	return err
 }
 
 // heldUp returns, for each stream with blocks in batch t, how long the oldest of them was held back: how much longer

@@ -29,7 +29,11 @@ func (s *received[T]) put(t *testing.T, id receivers.BlockID, record T) {
 // want checks the blocks of a batch.
 func (s *received[T]) want(t *testing.T, at dstream.Time, ids ...receivers.BlockID) {
 	t.Helper()
-	if got := s.batch(at).ids; !slices.Equal(got, ids) {
+	var got []receivers.BlockID
+	for _, b := range s.batch(at).blocks {
+		got = append(got, b.id)
+	}
+	if !slices.Equal(got, ids) {
 		t.Errorf("batch %d has blocks %v, want %v", at, got, ids)
 	}
 }
@@ -40,7 +44,7 @@ func TestAllocation_R8(t *testing.T) {
 		t.Helper()
 		var got []receivers.BlockID
 		for _, b := range s.pending {
-			got = append(got, b.ID)
+			got = append(got, b.id)
 		}
 		if !slices.Equal(got, want) || (s.log.waiting() != nil) != (len(want) > 0) {
 			t.Errorf("blocks %v wait, want %v", got, want)

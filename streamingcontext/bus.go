@@ -187,7 +187,7 @@ func (b *bus) call(event func(*Listener), l *Listener) {
 // What calledFrom looks for.
 const (
 	inListener = "streamingcontext.(*bus).call"
-	inJob      = "streamingcontext.runJob"
+	inJob      = "streamingcontext.(*running).runJob"
 	inBatch    = "dstream.userCode"
 )
 

@@ -24,8 +24,13 @@ var (
 	ErrStopInJob = errors.New("stop called from a batch: call it from another goroutine")
 	// ErrTermLost ends a context whose driver no longer leads.
 	ErrTermLost = errors.New("the driver no longer leads")
+	// ErrDamaged is wrapped by what recovery refuses: a file or record that is not as it was written. The error names it.
+	ErrDamaged = errors.New("damaged")
 	// ErrQueueNotRecoverable fails a batch that would need RDDs which a queue has already given away.
 	ErrQueueNotRecoverable = errors.New("a queue gives each RDD once")
+	// ErrNotReplayable is returned when a program is recovered with an input that had records in a batch and cannot
+	// give them again.
+	ErrNotReplayable = errors.New("the input cannot give a batch again")
 )
 
 // An OutputError says which output operation failed in which batch.

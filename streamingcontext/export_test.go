@@ -1,6 +1,12 @@
 package streamingcontext
 
-import "github.com/leat-io/leat/receivers/file"
+import (
+	"github.com/leat-io/leat/dstream"
+	"github.com/leat-io/leat/receivers/file"
+)
+
+// Inputs returns the inputs of a context's streams, in the order declared.
+func Inputs(c *Context) []dstream.InputStream { return c.graph.Inputs() }
 
 // HeldBatches returns, for each receiver, how many batches its part of the block log holds.
 func HeldBatches(c *Context) []int {

@@ -72,6 +72,28 @@ func (f *files[T]) Forget(upTo dstream.Time) {
 	f.selector.Forget(int64(upTo) + f.c.Interval().Milliseconds())
 }
 
+// Record returns the files of batch t: paths, sizes and times.
+func (f *files[T]) Record(t dstream.Time) ([]byte, error) { return f.selector.Record(int64(t)) }
+
+// Replay says that batch t had the files that are recorded. They are not looked at here: a batch that is not computed again
+// may have lost them.
+func (f *files[T]) Replay(t dstream.Time, recorded []byte) error {
+	return f.selector.Replay(int64(t), recorded)
+}
+
+// Save returns what must be known after a restart to select no file twice and leave none out.
+func (f *files[T]) Save() ([]byte, error) { return f.selector.State().Append(nil), nil }
+
+// Load takes up what Save returned. Replay goes on from there.
+func (f *files[T]) Load(saved []byte) error {
+	state, err := file.DecodeState(saved)
+	if err != nil {
+		return err
+	}
+	f.selector.Restore(state)
+	return nil
+}
+
 func paths(files []file.File) []string {
 	p := make([]string, len(files))
 	for i, f := range files {

@@ -48,8 +48,21 @@ func (r *versionReader) unchanged() error {
 	if err != nil {
 		return err
 	}
-	if size, mod := info.Size(), info.ModTime().UnixMilli(); size != r.want.Size || mod != r.want.ModTime {
-		return &FileChangedError{Path: r.want.Path, Size: size, Was: r.want.Size, ModTime: mod, WasTime: r.want.ModTime}
+	return sameVersion(info, r.want)
+}
+
+// checkVersion returns an error if the file at want's path is another version now, or gone.
+func checkVersion(want file.File) error {
+	info, err := os.Stat(want.Path)
+	if err != nil {
+		return err
+	}
+	return sameVersion(info, want)
+}
+
+func sameVersion(info os.FileInfo, want file.File) error {
+	if size, mod := info.Size(), info.ModTime().UnixMilli(); size != want.Size || mod != want.ModTime {
+		return &FileChangedError{Path: want.Path, Size: size, Was: want.Size, ModTime: mod, WasTime: want.ModTime}
 	}
 	return nil
 }

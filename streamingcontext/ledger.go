@@ -18,8 +18,10 @@ type ledger struct {
 	app      string
 	epoch    uint64
 	setAside bool // what is done with batches that failed
+	forward  rollForward
+	blobs    *blobs // where what is too long for the log goes; nil where nothing outlives the process
 	// committed is called for each batch after it is committed, in order of the batches.
-	committed func(t dstream.Time)
+	committed func(ctx context.Context, b *batch) error
 
 	commit sync.Mutex // held while decisions about ended batches are made; taken before mu
 
@@ -31,30 +33,58 @@ type ledger struct {
 	changed chan struct{} // closed by the next change; nil while nobody waits
 }
 
-// lead starts a term's work: it closes what an earlier process of the application left open.
-func (l *ledger) lead(ctx context.Context) (last dstream.Time, left int, err error) {
+// read starts a term's work with what the log knows of the application.
+func (l *ledger) read(ctx context.Context) (driverlog.App, error) {
 	state, err := l.log.State(ctx)
 	if err != nil {
-		return 0, 0, err
+		return driverlog.App{}, err
 	}
 	app := state.App(l.app)
-	for _, b := range app.Open {
-		m := manifest{kind: abandoned}
+	l.next = app.Next
+	return app, nil
+}
+
+// roll rolls the prepared batches of an earlier term forward and returns those that were begun only.
+func (l *ledger) roll(ctx context.Context, app driverlog.App) (begun []driverlog.Batch, err error) {
+	for i, b := range app.Open {
 		if b.Prepared == 0 {
-			if err := l.propose(ctx, driverlog.Prepared, b.ID, m.append(nil)); err != nil {
-				return 0, 0, err
-			}
-			left++
+			return app.Open[i:], nil
+		}
+		staged, err := stagedOf(b.Manifest, l.blobs.read)
+		if err != nil {
+			return nil, fmt.Errorf("manifest of batch id %d: %w", b.ID, err)
+		}
+		if err := l.forward.commit(ctx, b.ID, b.Time, staged); err != nil {
+			return nil, err
 		}
 		if err := l.propose(ctx, driverlog.Committed, b.ID, nil); err != nil {
-			return 0, 0, err
+			return nil, err
+		}
+		l.forward.clean(ctx, b.ID, b.Time, staged)
+	}
+	return nil, nil
+}
+
+// abandon gives up batches that an earlier term has begun, whose input is gone with its process.
+func (l *ledger) abandon(ctx context.Context, begun []driverlog.Batch) error {
+	for _, b := range begun {
+		if err := l.propose(ctx, driverlog.Prepared, b.ID, manifest{kind: abandoned}.append(nil)); err != nil {
+			return err
+		}
+		if err := l.propose(ctx, driverlog.Committed, b.ID, nil); err != nil {
+			return err
 		}
 	}
-	l.next = app.Next
-	if ms, ok := app.LastTime(); ok {
-		last = dstream.Time(ms)
-	}
-	return last, left, nil
+	return nil
+}
+
+// adopt takes over a batch that an earlier term has begun, to be run again.
+func (l *ledger) adopt(b driverlog.Batch) *batch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	open := &batch{id: b.ID, time: dstream.Time(b.Time)}
+	l.open = append(l.open, open)
+	return open
 }
 
 func (l *ledger) propose(ctx context.Context, kind driverlog.Kind, id int64, m []byte) error {
@@ -94,8 +124,8 @@ func (l *ledger) halt() {
 }
 
 // begin records that batch t starts with these inputs.
-func (l *ledger) begin(ctx context.Context, t dstream.Time, inputs []driverlog.Input, m manifest) (*batch, error) {
-	b := &batch{id: l.next, time: t, plan: m} // next is written by this goroutine only
+func (l *ledger) begin(ctx context.Context, t dstream.Time, inputs []driverlog.Input) (*batch, error) {
+	b := &batch{id: l.next, time: t} // next is written by this goroutine only
 	_, err := l.log.Propose(ctx, driverlog.Command{
 		Kind: driverlog.Begin, Epoch: l.epoch, App: l.app, Batch: b.id, Time: int64(t), Inputs: inputs,
 	})
@@ -117,6 +147,9 @@ func (l *ledger) end(ctx context.Context, b *batch, tell func()) (failed, err er
 	defer l.commit.Unlock()
 	b.ended = true
 	done := 0
+	if b.repeated {
+		_, failed = b.failure()
+	}
 	head := l.at(0)
 	for ; head != nil && head.ended; head = l.at(done) {
 		var buf [16]byte
@@ -129,13 +162,9 @@ func (l *ledger) end(ctx context.Context, b *batch, tell func()) (failed, err er
 			failed = cause
 			break
 		}
-		if err := l.propose(ctx, driverlog.Prepared, head.id, m); err != nil {
+		if err := l.close(ctx, head, m); err != nil {
 			return nil, err
 		}
-		if err := l.propose(ctx, driverlog.Committed, head.id, nil); err != nil {
-			return nil, err
-		}
-		l.committed(head.time)
 		done++
 	}
 	tell()
@@ -148,6 +177,27 @@ func (l *ledger) end(ctx context.Context, b *batch, tell func()) (failed, err er
 	b.settled = true
 	l.change()
 	return failed, nil
+}
+
+// close prepares a batch with a manifest, commits what its outputs have staged, and the batch.
+func (l *ledger) close(ctx context.Context, b *batch, m []byte) error {
+	staged := b.decided()
+	m, err := appendStaged(m, staged, l.blobs.write)
+	if err != nil {
+		return fmt.Errorf("manifest of batch %s: %w", b.time, err)
+	}
+	if err := l.propose(ctx, driverlog.Prepared, b.id, m); err != nil {
+		return err
+	}
+	// From here on the batch is decided: who leads next does the same.
+	if err := l.forward.commit(ctx, b.id, int64(b.time), staged); err != nil {
+		return err
+	}
+	if err := l.propose(ctx, driverlog.Committed, b.id, nil); err != nil {
+		return err
+	}
+	l.forward.clean(ctx, b.id, int64(b.time), staged)
+	return l.committed(ctx, b)
 }
 
 // at returns the open batch at position i, nil behind the last. Only end removes batches.
@@ -164,7 +214,7 @@ func (l *ledger) at(i int) *batch {
 func (l *ledger) tickOver(t dstream.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ticked = t
+	l.ticked = max(l.ticked, t)
 	l.change()
 }
 

@@ -1,6 +1,7 @@
 package streamingcontext
 
 import (
+	"context"
 	"testing"
 
 	"github.com/leat-io/leat/dstream"
@@ -20,7 +21,10 @@ func newLedger(tb testing.TB, committed func(dstream.Time)) *ledger {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &ledger{log: log, app: "app", epoch: term.Epoch, committed: committed}
+	return &ledger{log: log, app: "app", epoch: term.Epoch, committed: func(_ context.Context, b *batch) error {
+		committed(b.time)
+		return nil
+	}}
 }
 
 func TestLedgerCommitsInTheOrderOfBatches(t *testing.T) {
@@ -28,7 +32,7 @@ func TestLedgerCommitsInTheOrderOfBatches(t *testing.T) {
 	l := newLedger(t, func(at dstream.Time) { committed = append(committed, at) })
 	var all []*batch
 	for at := dstream.Time(1); at <= 4; at++ {
-		b, err := l.begin(t.Context(), at, nil, manifest{kind: outputsDone})
+		b, err := l.begin(t.Context(), at, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +65,7 @@ func BenchmarkLedger(b *testing.B) {
 		if err := l.awaitRoom(b.Context()); err != nil {
 			b.Fatal(err)
 		}
-		ba, err := l.begin(b.Context(), at, inputs, manifest{kind: outputsDone})
+		ba, err := l.begin(b.Context(), at, inputs)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -3,6 +3,9 @@ package streamingcontext
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
+
+	"github.com/leat-io/leat/scheduler/driverlog"
 )
 
 // A manifest says what a batch amounts to: the bytes of its Prepared.
@@ -13,14 +16,26 @@ import (
 //	'o', 'a'  nothing further
 //	'g'       the error
 //	's'       number of outputs that failed, then for each of the first 64 of them its position and its error
+//
+// Version 2, where outputs have staged something, goes on with a byte and
+//
+//	0  the number of them, and the name and the staged bytes of each
+//	1  a reference to a blob that holds the same
 type manifest struct {
 	kind    byte
 	outputs int
 }
 
+// A stagedOutput is what a sink output has staged of a batch.
+type stagedOutput struct {
+	output string
+	bytes  []byte
+}
+
 // Kinds of manifests.
 const (
 	manifestVersion = 1
+	stagedVersion   = 2
 	outputsDone     = 'o' // every output operation has ended well
 	notGenerated    = 'g' // the batch could not be generated: no output ran
 	outputsAside    = 's' // some outputs failed, and the batch was set aside
@@ -49,6 +64,72 @@ func (m manifest) appendFailed(buf []byte, err error, failed []*OutputError) []b
 		buf = appendText(buf, f.Err)
 	}
 	return buf
+}
+
+// What stands before staged outputs.
+const (
+	stagedHere   = 0
+	stagedInBlob = 1
+)
+
+// appendStaged makes a manifest of version 1 one that holds what outputs have staged. Where that is too long for the
+// driver log it goes to a blob.
+func appendStaged(buf []byte, staged []stagedOutput, put func(data []byte) (reference []byte, err error)) ([]byte, error) {
+	if len(staged) == 0 {
+		return buf, nil
+	}
+	buf[0] = stagedVersion
+	list := binary.AppendUvarint(nil, uint64(len(staged)))
+	for _, s := range staged {
+		list = append(binary.AppendUvarint(list, uint64(len(s.output))), s.output...)
+		list = append(binary.AppendUvarint(list, uint64(len(s.bytes))), s.bytes...)
+	}
+	if len(buf)+1+len(list) <= driverlog.MaxPayload {
+		return append(append(buf, stagedHere), list...), nil
+	}
+	reference, err := put(list)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(buf, stagedInBlob), reference...), nil
+}
+
+// stagedOf returns what a manifest says that outputs have staged. get reads blobs.
+func stagedOf(m []byte, get func(reference []byte) ([]byte, error)) ([]stagedOutput, error) {
+	r := varintReader{rest: m}
+	version := r.byte()
+	kind := r.byte()
+	r.number()
+	switch kind {
+	case notGenerated:
+		r.bytes()
+	case outputsAside:
+		for range min(r.number(), manifestFailures) {
+			r.number()
+			r.bytes()
+		}
+	}
+	if r.bad || version != manifestVersion && version != stagedVersion {
+		return nil, fmt.Errorf("%w: manifest of version %d", ErrDamaged, version)
+	}
+	if version == manifestVersion {
+		return nil, nil
+	}
+	if r.byte() == stagedInBlob {
+		list, err := get(r.rest)
+		if err != nil {
+			return nil, err
+		}
+		r.rest = list
+	}
+	var staged []stagedOutput
+	for n := r.number(); n > 0 && !r.bad; n-- {
+		staged = append(staged, stagedOutput{output: string(r.bytes()), bytes: r.bytes()})
+	}
+	if r.bad || len(r.rest) > 0 {
+		return nil, fmt.Errorf("%w: manifest", ErrDamaged)
+	}
+	return staged, nil
 }
 
 func appendText(buf []byte, err error) []byte {

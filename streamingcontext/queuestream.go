@@ -1,6 +1,7 @@
 package streamingcontext
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/leat-io/leat/dstream"
@@ -30,7 +31,8 @@ func OtherwiseRDD[T any](r *rdd.RDD[T]) QueueOption {
 //
 // Shape: as the RDDs; with AllAtOnce as rdd.UnionAll of them. Never absent.
 // Errors: Start reports a nil q and an option of another type; a nil RDD in q fails the batch. Each RDD is
-// given once: a batch that must be made again after it was forgotten fails with ErrQueueNotRecoverable.
+// given once: a batch that must be made again after it was forgotten fails with ErrQueueNotRecoverable, and a program that is
+// recovered with a batch that had one is refused with ErrNotReplayable.
 func QueueStream[T any](ssc *Context, q *queue.Queue[*rdd.RDD[T]], opts ...QueueOption) *dstream.DStream[T] {
 	const op = "queue"
 	var config queueConfig
@@ -39,7 +41,7 @@ func QueueStream[T any](ssc *Context, q *queue.Queue[*rdd.RDD[T]], opts ...Queue
 			opt(&config)
 		}
 	}
-	in := &queueInput[T]{queue: q, allAtOnce: config.allAtOnce, noneParts: 1}
+	in := &queueInput[T]{queue: q, name: "Queue stream", allAtOnce: config.allAtOnce, noneParts: 1}
 	if config.otherwise != nil {
 		otherwise, ok := config.otherwise.(*rdd.RDD[T])
 		if !ok {
@@ -50,7 +52,19 @@ func QueueStream[T any](ssc *Context, q *queue.Queue[*rdd.RDD[T]], opts ...Queue
 	if q == nil {
 		ssc.refuse(op, fmt.Errorf("%w: the queue is nil", dstream.ErrArgument))
 	}
-	return dstream.NewInput[T](ssc.graph, op, "Queue stream", in)
+	s := dstream.NewInput[T](ssc.graph, op, in.name, in)
+	in.name = nameOf(ssc.graph, in, in.name)
+	return s
+}
+
+// nameOf returns the name of the stream that was declared with an input, or the one given if there is none.
+func nameOf(g *dstream.Graph, in any, otherwise string) string {
+	for _, s := range g.Inputs() {
+		if s.Input == in {
+			return s.Name + ", declared at " + s.Site
+		}
+	}
+	return otherwise
 }
 
 // queueInput is the input of QueueStream. The graph calls it one call at a time.
@@ -58,11 +72,17 @@ type queueInput[T any] struct {
 	queue     *queue.Queue[*rdd.RDD[T]]
 	allAtOnce bool
 	otherwise *rdd.RDD[T]
-	noneParts int // partitions of the RDD for an empty queue where there is no other
+	noneParts int    // partitions of the RDD for an empty queue where there is no other
+	name      string // for people
 	last      dstream.Time
+	took      int                       // RDDs that the last batch had
+	replayed  map[dstream.Time]struct{} // batches of the program before, which had none
 }
 
 func (in *queueInput[T]) RDD(c *rdd.Context, t dstream.Time) (*rdd.RDD[T], error) {
+	if _, ok := in.replayed[t]; ok {
+		return in.none(c)
+	}
 	if t <= in.last {
 		return nil, fmt.Errorf("queue stream at %s: %w", t, ErrQueueNotRecoverable)
 	}
@@ -73,6 +93,7 @@ func (in *queueInput[T]) RDD(c *rdd.Context, t dstream.Time) (*rdd.RDD[T], error
 	} else if r, ok := in.queue.Pop(); ok {
 		taken = []*rdd.RDD[T]{r}
 	}
+	in.took = len(taken)
 	for _, r := range taken {
 		if r == nil {
 			return nil, fmt.Errorf("queue stream: %w", dstream.ErrNilRDD)
@@ -83,10 +104,56 @@ func (in *queueInput[T]) RDD(c *rdd.Context, t dstream.Time) (*rdd.RDD[T], error
 		return taken[0].In(c), taken[0].Err()
 	case len(taken) > 1:
 		return rdd.UnionAll(c, taken...), nil
+	}
+	return in.none(c)
+}
+
+// none returns the RDD for an empty queue.
+func (in *queueInput[T]) none(c *rdd.Context) (*rdd.RDD[T], error) {
+	switch {
 	case in.otherwise != nil:
 		return in.otherwise.In(c), in.otherwise.Err()
 	case in.noneParts == 0:
 		return rdd.Empty[T](c), nil
 	}
 	return rdd.Parallelize[T](c, nil, in.noneParts), nil
+}
+
+// Record returns how many RDDs batch t had; t is the last batch that was asked for, or none was asked for at t.
+func (in *queueInput[T]) Record(t dstream.Time) ([]byte, error) {
+	switch {
+	case t > in.last:
+		return binary.AppendUvarint(nil, 0), nil
+	case t < in.last:
+		return nil, fmt.Errorf("record batch %s of %s: the last batch is %s", t, in.name, in.last)
+	}
+	return binary.AppendUvarint(nil, uint64(in.took)), nil
+}
+
+// Replay accepts a batch that had no RDD of the queue; it gets what an empty queue gives.
+//
+// Errors: ErrNotReplayable and ErrQueueNotRecoverable for a batch that had one; the RDD went with the program.
+func (in *queueInput[T]) Replay(t dstream.Time, recorded []byte) error {
+	took, n := binary.Uvarint(recorded)
+	if n <= 0 || n != len(recorded) {
+		return fmt.Errorf("replay batch %s of %s: %w: record of %d bytes", t, in.name, dstream.ErrArgument, len(recorded))
+	}
+	if took > 0 {
+		return fmt.Errorf("replay batch %s of %s, which had %d RDDs: %w: %w", t, in.name, took, ErrNotReplayable, ErrQueueNotRecoverable)
+	}
+	if in.replayed == nil {
+		in.replayed = map[dstream.Time]struct{}{}
+	}
+	in.replayed[t] = struct{}{}
+	in.last = max(in.last, t)
+	return nil
+}
+
+// Forget drops what is known of replayed batches up to a time.
+func (in *queueInput[T]) Forget(upTo dstream.Time) {
+	for t := range in.replayed {
+		if t <= upTo {
+			delete(in.replayed, t)
+		}
+	}
 }

@@ -32,6 +32,13 @@ func receive[T any](c *Context, op, name string, r receivers.Receiver[T]) *dstre
 		}
 	}
 	s := &received[T]{log: c.blocks, receiver: r}
+	if c.durable != nil {
+		logged, err := newLoggedBlocks[T](c.durable.blocks)
+		if err != nil {
+			c.refuse(op, err)
+		}
+		s.logged = logged
+	}
 	stream := dstream.NewInput(c.graph, op, name, s)
 	if stream.Err() != nil || r == nil {
 		return stream

@@ -1,6 +1,7 @@
 package streamingcontext
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sort"
@@ -8,6 +9,7 @@ import (
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/rdd"
 	"github.com/leat-io/leat/receivers"
+	"github.com/leat-io/leat/streamingcontext/internal/receivedlog"
 )
 
 // received is the input stream of one receiver and its part of the block log.
@@ -25,26 +27,47 @@ type received[T any] struct {
 	state    *receiverState // of the receiver, with the tracker
 	remember dstream.Time   // how long the stream keeps its RDDs; 0 if no output reaches it
 
-	pending []receivers.Block[T]
+	logged  *loggedBlocks[T] // where blocks outlive the process, else nil
+	pending []storedBlock[T]
 	held    int64         // records pending, or allocated to a batch that is not committed
 	room    chan struct{} // closed when held shrinks; nil while nobody waits
 	batches []blockBatch[T]
 	last    dstream.Time // of the last allocation
 }
 
+// storedBlock is a block and where it lies in the log of received blocks, if there is one.
+type storedBlock[T any] struct {
+	id      receivers.BlockID
+	records int64
+	rows    []T // nil where they have to be read from the log: another process received them
+	logged  receivedlog.Address
+}
+
 // blockBatch is the blocks of one batch. Batches without blocks have none.
 type blockBatch[T any] struct {
 	time    dstream.Time
-	ids     []receivers.BlockID
-	rows    [][]T
+	blocks  []storedBlock[T]
 	records int64
 	at      []string // the executor the receiver was placed on, nil where it makes no difference
 }
 
-// Put keeps block for the next batch. While too many records of the stream are not processed yet it
-// waits, and with it the generator, then the receiver.
+// Put keeps block for the next batch, on disk first where it outlives the process. While too many records of the stream are not
+// processed yet it waits, and with it the generator, then the receiver.
 func (s *received[T]) Put(ctx context.Context, block receivers.Block[T]) error {
-	n := block.Count()
+	stored := storedBlock[T]{id: block.ID, records: block.Count(), rows: block.Records}
+	if s.logged == nil {
+		return s.keep(ctx, stored, func() error { return nil })
+	}
+	s.logged.order.Lock()
+	defer s.logged.order.Unlock()
+	return s.keep(ctx, stored, func() (err error) {
+		stored.logged, err = s.logged.append(ctx, int32(s.id), block)
+		return err
+	})
+}
+
+// keep adds a block to those that wait for a batch, once there is room and after store.
+func (s *received[T]) keep(ctx context.Context, block storedBlock[T], store func() error) error {
 	for {
 		s.log.mu.Lock()
 		if s.log.closed {
@@ -53,11 +76,8 @@ func (s *received[T]) Put(ctx context.Context, block receivers.Block[T]) error {
 			// acknowledgement learns it from Dropping; the generator has nobody to tell.
 			return ctx.Err()
 		}
-		if s.held == 0 || s.held+n <= s.log.limit {
-			s.pending = append(s.pending, block)
-			s.held += n
-			s.log.mu.Unlock()
-			return nil
+		if s.held == 0 || s.held+block.records <= s.log.limit {
+			break
 		}
 		if s.room == nil {
 			s.room = make(chan struct{})
@@ -70,6 +90,24 @@ func (s *received[T]) Put(ctx context.Context, block receivers.Block[T]) error {
 			return ctx.Err()
 		}
 	}
+	s.held += block.records // the room is taken before the disk is waited for
+	if s.logged != nil {
+		s.logged.begin()
+	}
+	s.log.mu.Unlock()
+	err := store()
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	if s.logged != nil {
+		s.logged.appending = false
+	}
+	if err != nil {
+		s.held -= block.records
+		s.releaseHeld()
+		return err
+	}
+	s.pending = append(s.pending, block)
+	return nil
 }
 
 // Dropping reports whether what Put takes is lost, since the context stops at once.
@@ -83,10 +121,16 @@ func (s *received[T]) Dropping() bool {
 // moved have lost theirs.
 func (s *received[T]) RDD(c *rdd.Context, t dstream.Time) (*rdd.RDD[T], error) {
 	b := s.batch(t)
-	if b.at == nil {
-		return rdd.FromBlocks(c, b.rows), nil
+	rows := make([][]T, len(b.blocks))
+	for i, block := range b.blocks {
+		if rows[i] = block.rows; rows[i] == nil {
+			return s.logged.rdd(c, b.blocks), nil
+		}
 	}
-	return rdd.FromBlocksAt(c, b.rows, func(int) []string { return b.at }), nil
+	if b.at == nil {
+		return rdd.FromBlocks(c, rows), nil
+	}
+	return rdd.FromBlocksAt(c, rows, func(int) []string { return b.at }), nil
 }
 
 // Report returns how many records batch t has.
@@ -115,7 +159,11 @@ func (s *received[T]) settle() { s.remember = dstream.Time(s.info().Remember.Mil
 
 func (s *received[T]) describe(t dstream.Time, buf []byte) []byte {
 	b := s.batch(t)
-	return appendBlocks(buf, b.ids, b.records)
+	ids := make([]receivers.BlockID, len(b.blocks))
+	for i, block := range b.blocks {
+		ids[i] = block.id
+	}
+	return appendBlocks(buf, ids, b.records)
 }
 
 func (s *received[T]) allocateHeld(t dstream.Time) {
@@ -130,14 +178,16 @@ func (s *received[T]) allocateHeld(t dstream.Time) {
 	if at := s.tracker.preferred(s.state); at != "" {
 		b.at = []string{string(at)}
 	}
-	for _, block := range s.pending {
-		b.ids = append(b.ids, block.ID)
-		b.rows = append(b.rows, block.Records)
-		b.records += block.Count()
+	b.blocks = slices.Clone(s.pending)
+	for _, block := range b.blocks {
+		b.records += block.records
 	}
 	clear(s.pending) // the batch alone keeps the records alive
 	s.pending = s.pending[:0]
 	s.batches = append(s.batches, b)
+	if s.logged != nil {
+		s.logged.allocated(b.time, b.blocks)
+	}
 }
 
 // oldestHeld returns the least id of batch t's blocks, which is a time.
@@ -146,7 +196,8 @@ func (s *received[T]) oldestHeld(t dstream.Time) (ms int64, ok bool) {
 	if i == len(s.batches) || s.batches[i].time != t {
 		return 0, false
 	}
-	return int64(slices.Min(s.batches[i].ids)), true
+	oldest := slices.MinFunc(s.batches[i].blocks, func(a, b storedBlock[T]) int { return cmp.Compare(a.id, b.id) })
+	return int64(oldest.id), true
 }
 
 func (s *received[T]) waitingHeld() bool { return len(s.pending) > 0 }

@@ -16,8 +16,13 @@ type running struct {
 	ownLog bool
 	slots  *slots
 	timer  *timer
+	loop   *batchLoop
 	// overload tells when batches are late.
 	overload *overload
+	// planning is held from asking the inputs for a batch until it is begun.
+	planning    sync.Mutex
+	checkpoints *checkpointer // nil where nothing outlives the process
+	again       []rerun       // batches of an earlier term, to be run before the timer starts
 
 	cancel        context.CancelFunc // ends batches and jobs: what waits is dropped
 	dropped       <-chan struct{}    // closed by it
@@ -33,17 +38,41 @@ type running struct {
 	stop     sync.WaitGroup // the goroutine of the stop
 }
 
+// rerun is a batch that an earlier term has begun, and the jobs it has again.
+type rerun struct {
+	batch *batch
+	jobs  []dstream.Job
+}
+
 func newRunning(c *Context, l *ledger, ownLog bool) *running {
 	r := &running{c: c, ledger: l, ownLog: ownLog, slots: newSlots(),
 		streams:   c.blocks.all(),
 		receivers: make(chan struct{}), launched: make(chan struct{}), loopEnded: make(chan struct{})}
 	r.overload = &overload{r: r}
+	r.loop = &batchLoop{r: r}
+	if c.durable != nil {
+		r.loop.inputs = inputWriter{recorders: recordersOf(c.graph), blobs: c.durable.blobs}
+	}
+	r.timer = &timer{clock: c.opts.Clock, period: c.Interval().Milliseconds(), tick: r.loop.tick}
+	l.committed = r.committed
+	return r
+}
+
+// settle is called once the graph's retention is final.
+func (r *running) settle() {
 	for _, s := range r.streams {
 		s.settle()
 	}
-	loop := &batchLoop{r: r}
-	r.timer = &timer{clock: c.opts.Clock, period: c.Interval().Milliseconds(), tick: loop.tick}
-	return r
+}
+
+// committed is called after a batch is committed, in order of the batches.
+func (r *running) committed(ctx context.Context, b *batch) error {
+	r.c.graph.Forget(b.time)
+	r.c.blocks.complete(b.time)
+	if r.checkpoints == nil {
+		return nil
+	}
+	return r.checkpoints.committed(ctx, b)
 }
 
 // launch starts all goroutines. The caller's context only lends its values: what runs ends by Stop.
@@ -73,7 +102,10 @@ func (r *running) launch(ctx context.Context, term driverlog.Term, now, first in
 	})
 	r.work.Go(func() {
 		defer close(r.loopEnded)
-		r.last = dstream.Time(r.timer.run(work, first))
+		r.last = dstream.Time(first) - dstream.Time(r.timer.period)
+		if r.loop.runAgain(work) {
+			r.last = dstream.Time(r.timer.run(work, first))
+		}
 	})
 }
 
@@ -95,4 +127,15 @@ func (r *running) launchReceivers(ctx context.Context) {
 			}
 		})
 	}
+}
+
+// closeLog lets go of what decisions and blocks are kept in.
+func (r *running) closeLog() error {
+	switch {
+	case r.c.durable != nil:
+		return r.c.durable.close()
+	case r.ownLog:
+		return r.ledger.log.Close()
+	}
+	return nil
 }

@@ -32,10 +32,8 @@ func (c *Context) shutdown(ctx context.Context, r *running, s *stopping) {
 		s.err = errors.Join(s.err, &StopTimeoutError{Timeout: c.opts.patience(), Err: context.DeadlineExceeded,
 			Waiting: "functions of the program that do not return, and are left behind"})
 	}
-	if r.ownLog {
-		if err := r.ledger.log.Close(); err != nil && s.err == nil {
-			s.err = fmt.Errorf("close driver log: %w", err)
-		}
+	if err := r.closeLog(); err != nil && s.err == nil {
+		s.err = fmt.Errorf("close driver log: %w", err)
 	}
 	var last dstream.Time
 	select {

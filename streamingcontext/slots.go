@@ -112,7 +112,7 @@ func (r *running) runOutput(ctx context.Context, q queued) {
 		r.overload.started(b)
 	}
 	var failed *OutputError
-	if err := apart(func() error { return runJob(forOutput(ctx, job), job) }); err != nil {
+	if err := apart(func() error { return r.runJob(forOutput(ctx, job), b, job) }); err != nil {
 		failed = &OutputError{Batch: b.time, Output: job.ID, Name: job.Name, Site: job.Site, Err: err}
 	}
 	last := b.jobEnded(job, failed, c)
@@ -195,5 +195,16 @@ func (r *running) setAside(b SetAsideBatch) {
 	})
 }
 
-// runJob calls the function of an output. calledFrom looks for it.
-func runJob(ctx context.Context, job *dstream.Job) error { return job.Run(ctx) }
+// runJob calls the function of an output, or stages the rows of one that goes to a sink. calledFrom looks for it.
+func (r *running) runJob(ctx context.Context, b *batch, job *dstream.Job) error {
+	if job.Stage == nil {
+		return job.Run(ctx)
+	}
+	at := r.ledger.forward.batch(b.id, int64(b.time), job.Output)
+	at.Try = b.try()
+	staged, err := job.Stage(ctx, at)
+	if err == nil {
+		b.stages(job.Output, staged)
+	}
+	return err
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/scheduler/driverlog"
@@ -55,55 +57,159 @@ func (c *Context) start(ctx context.Context) error {
 	}
 	if err := errors.Join(c.faults(), c.graph.Err()); err != nil {
 		// The graph will never run, but all that is wrong with it is to be told at once.
-		return fmt.Errorf("start streaming context: %w", errors.Join(c.faults(), c.graph.Start(0)))
+		err := errors.Join(c.faults(), c.graph.Start(0))
+		return fmt.Errorf("start streaming context: %w", errors.Join(err, c.durable.close()))
 	}
 	log, own := c.opts.Log, false
-	if log == nil {
+	switch {
+	case c.durable != nil:
+		log = c.durable.log
+	case log == nil:
 		mem, err := memlog.New(memlog.Options{Logger: c.opts.Logger})
 		if err != nil {
 			return fmt.Errorf("start streaming context: %w", err)
 		}
 		log, own = mem, true
 	}
-	err := c.lead(ctx, log, own)
-	if err != nil && own {
-		err = errors.Join(err, log.Close())
+	if err := c.lead(ctx, log, own); err != nil {
+		if own {
+			err = errors.Join(err, log.Close())
+		}
+		return fmt.Errorf("start streaming context: %w", errors.Join(err, c.durable.close()))
 	}
-	return err
+	return nil
 }
 
 // lead begins a term and starts what runs in it.
 func (c *Context) lead(ctx context.Context, log driverlog.Log, own bool) error {
 	term, err := log.Lead(ctx)
 	if err != nil {
-		return fmt.Errorf("start streaming context: %w", err)
+		return err
 	}
-	l := &ledger{log: log, app: c.opts.App, epoch: term.Epoch, setAside: c.opts.OnFailure.Then == SetAside, committed: func(t dstream.Time) {
-		c.graph.Forget(t)
-		c.blocks.complete(t)
-	}}
-	last, left, err := l.lead(ctx)
+	l := c.newLedger(log, term.Epoch)
+	app, err := l.read(ctx)
 	if err != nil {
-		return fmt.Errorf("start streaming context: %w", err)
-	}
-	if left > 0 {
-		c.opts.Logger.Warn("batches that an earlier process began and did not finish are given up", "batches", left)
+		return err
 	}
 	interval := c.Interval().Milliseconds()
 	now := c.opts.Clock.Now()
-	first := firstTick(max(now, int64(last)), interval)
-	if err := c.graph.Start(dstream.Time(first - interval)); err != nil {
-		return fmt.Errorf("start streaming context: %w", err)
+	r := newRunning(c, l, own)
+	first, err := c.goOn(ctx, r, app, now, interval)
+	if err != nil {
+		return err
 	}
 	if err := c.startReceiverTracker(ctx, now); err != nil {
-		return fmt.Errorf("start streaming context: %w", err)
+		return err
 	}
 	c.graph.Seal(dstream.ErrContextActive)
-	r := newRunning(c, l, own)
+	r.settle()
 	c.mu.Lock()
 	c.state, c.running = Active, r
 	c.mu.Unlock()
 	c.opts.Logger.Info("streaming context started", "options", c.opts.String(), "first batch", first, "epoch", term.Epoch)
 	r.launch(ctx, term, now, first)
 	return nil
+}
+
+// goOn starts the graph, after what an earlier term has left of the application, and returns the first batch time.
+func (c *Context) goOn(ctx context.Context, r *running, app driverlog.App, now, interval int64) (first int64, err error) {
+	if c.durable != nil && app.Registered {
+		return c.recover(ctx, r, app, interval)
+	}
+	begun, err := r.ledger.roll(ctx, app)
+	if err != nil {
+		return 0, err
+	}
+	if err := r.ledger.abandon(ctx, begun); err != nil {
+		return 0, err
+	}
+	if len(begun) > 0 {
+		c.opts.Logger.Warn("batches that an earlier process began and did not finish are given up", "batches", len(begun))
+	}
+	last, _ := app.LastTime()
+	first = firstTick(max(now, last), interval)
+	if err := c.graph.Start(dstream.Time(first - interval)); err != nil {
+		return 0, err
+	}
+	if c.durable != nil {
+		c.keepCheckpoints(r, nil)
+		return first, c.durable.register(ctx, c, r.ledger, dstream.Time(first-interval))
+	}
+	return first, nil
+}
+
+// recover makes the graph and the batches go on where the application was.
+func (c *Context) recover(ctx context.Context, r *running, app driverlog.App, interval int64) (first int64, err error) {
+	_, body, err := c.durable.prior(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	if err := c.durable.agree(ctx, c, app); err != nil {
+		return 0, err
+	}
+	if err := c.durable.restore(c, app, body); err != nil {
+		return 0, err
+	}
+	if err := c.blocks.recover(ctx, c.durable.blocks); err != nil {
+		return 0, err
+	}
+	c.keepCheckpoints(r, body)
+	begun, err := r.ledger.roll(ctx, app)
+	if err != nil {
+		return 0, err
+	}
+	last := app.Zero
+	if ms, ok := app.LastTime(); ok {
+		last = ms
+	}
+	r.ledger.tickOver(dstream.Time(last))
+	if c.opts.RepeatLast && len(app.Open) == 0 && app.Next > 0 {
+		r.again = append(r.again, rerun{batch: &batch{id: app.Last.ID, time: dstream.Time(app.Last.Time), repeated: true}})
+	}
+	for _, b := range begun {
+		r.again = append(r.again, rerun{batch: r.ledger.adopt(b)})
+	}
+	for i := range r.again {
+		// All at once, so that a batch that cannot be made again ends the start, and nothing runs.
+		b := &r.again[i]
+		if b.jobs, err = c.generate(b.batch.time); err != nil {
+			return 0, err
+		}
+		if b.batch.repeated {
+			b.jobs = slices.DeleteFunc(b.jobs, func(j dstream.Job) bool { return j.Stage != nil })
+		}
+		b.batch.inputs = c.graph.InputInfos(b.batch.time)
+	}
+	c.opts.Logger.Info("streaming context goes on", "app", c.opts.App, "last batch", last, "batches to run again", len(r.again),
+		"rolled forward", len(app.Open)-len(begun))
+	return last + interval, nil
+}
+
+// keepCheckpoints makes batches that are committed be followed by checkpoints.
+func (c *Context) keepCheckpoints(r *running, body *checkpointBody) {
+	c.graph.KeepCheckpoints(true)
+	p := &checkpointer{c: c, d: c.durable, l: r.ledger, plan: &r.planning, last: -1,
+		period: max(1, int64(checkpointEvery/c.Interval()))}
+	var keep []string
+	if body != nil {
+		p.last = body.Batch
+		_, p.files = p.written()
+		for _, f := range p.files {
+			keep = append(keep, strings.SplitN(f, "/", 2)[0])
+		}
+	}
+	if err := c.durable.sweep(c.engine.rdds.Options().CheckpointDir, keep); err != nil {
+		c.opts.Logger.Warn("files of state that nothing names are not removed", "err", err)
+	}
+	r.checkpoints = p
+}
+
+// newLedger returns the ledger of a term.
+func (c *Context) newLedger(log driverlog.Log, epoch uint64) *ledger {
+	l := &ledger{log: log, app: c.opts.App, epoch: epoch, setAside: c.opts.OnFailure.Then == SetAside,
+		forward: rollForward{outputs: c.graph, app: c.opts.App, epoch: epoch, log: c.opts.Logger}}
+	if c.durable != nil {
+		l.blobs = c.durable.blobs
+	}
+	return l
 }

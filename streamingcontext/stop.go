@@ -98,6 +98,9 @@ func (c *Context) beginStop(graceful bool) *stopping {
 		if c.state == Initialized {
 			c.state = Stopped
 			c.graph.Seal(dstream.ErrContextStopped)
+			if err := c.durable.close(); err != nil {
+				c.opts.Logger.Error("driver log does not close", "err", err)
+			}
 			close(c.outcome.stopped)
 		}
 		return nil

@@ -48,6 +48,7 @@ type Context struct {
 	bus       *bus
 	outcome   *outcome
 	aside     asideList
+	durable   *durable   // what outlives the process; nil unless GetOrCreate made the context
 	starting  sync.Mutex // held by Start and the first steps of Stop; taken before mu
 
 	mu          sync.Mutex // guards the fields below

@@ -12,12 +12,16 @@ import (
 // Shape: the files of a batch in the order of their paths, each as by rdd.TextFiles; without files an RDD
 // without partitions. Never absent. Sub-folders are not looked into.
 // Which files are read, Time and Cost: as FileStream.
-// Errors: as FileStream, but a file is not checked for being what it was when it was selected: a batch fails, with a
-// *rdd.FileError, when a file has become shorter, or is compressed and damaged or cut short. So no part of such a file
-// is committed.
+// Errors: as FileStream: a file is checked for being what it was when it was selected before each read of it and after
+// it. A compressed one that is damaged or cut short fails the batch with a *rdd.FileError. So no part of such a file is
+// committed.
 // Source: Spark Streaming Programming Guide, "File Streams".
 func (c *Context) TextFiles(dirGlob string, opts ...FileOption) *dstream.DStream[string] {
 	return fromFiles(c, "textFiles", dirGlob, opts, func(c *rdd.Context, files []file.File) *rdd.RDD[string] {
-		return rdd.TextFiles(c, paths(files))
+		selected := make(map[string]file.File, len(files))
+		for _, f := range files {
+			selected[f.Path] = f
+		}
+		return rdd.TextFilesChecked(c, paths(files), func(path string) error { return checkVersion(selected[path]) })
 	})
 }

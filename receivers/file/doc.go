@@ -23,6 +23,11 @@
 // program missed are made up for later. The files of a batch are sorted by path. The answer for a remembered batch
 // does not change, whatever happens to the directory.
 //
+// A program that comes back goes on from a [State], and from what was recorded of the batches since ([Selector.Record],
+// [Selector.Replay]): those batches have the files they had, which are not selected again, and the first new batch finds what
+// appeared while the program was away, also what is older than the remember duration by now. The start stays that of the
+// first run.
+//
 // A directory that is missing or cannot be listed is a warning and no failure: its files are selected by a later
 // batch, as long as they are within the remember duration.
 //
@@ -39,7 +44,7 @@
 //
 // # What is not here
 //
-// Reading and decoding of files, the checkpoint that holds [State], and the warning that listing takes longer than the
+// Reading and decoding of files, the checkpoint that holds a [State], whether files are still what they were, and the warning that listing takes longer than the
 // batch interval: the caller has the clock.
 //
 // Sources: Spark Streaming Programming Guide, "File Streams", "How Directories are Monitored".

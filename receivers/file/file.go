@@ -23,9 +23,12 @@ type Selector struct {
 	filter    func(path string) bool
 	threshold int64
 	remember  int64 // milliseconds
+	interval  int64 // milliseconds
 
-	batches map[int64][]File    // by batch time, the batches not forgotten
-	taken   map[string]struct{} // the paths in those batches; a path is in one at most
+	batches map[int64][]File // by batch time, the batches not forgotten
+	taken   map[string]int64 // the paths in those batches, with the newest batch that has each
+	last    int64            // the newest batch there was, Start before the first
+	back    *reach           // nil unless the program has just come back
 }
 
 // NewSelector returns a selector of files in the directories that pattern, as in [filepath.Match], matches.
@@ -44,8 +47,10 @@ func NewSelector(pattern string, opts Options) (*Selector, error) {
 		filter:    opts.Filter,
 		threshold: opts.threshold(),
 		remember:  opts.remember().Milliseconds(),
+		interval:  opts.Interval.Milliseconds(),
 		batches:   map[int64][]File{},
-		taken:     map[string]struct{}{},
+		taken:     map[string]int64{},
+		last:      opts.Start,
 	}
 	if s.fs == nil {
 		s.fs = systemFS{}
@@ -78,14 +83,16 @@ func (s *Selector) Select(t int64) (files []File, warnings []error) {
 	} else if len(dirs) == 0 {
 		warnings = append(warnings, fmt.Errorf("find directories %q: %w", s.pattern, fs.ErrNotExist))
 	}
+	after := max(s.threshold, s.oldest(t))
 	for _, dir := range dirs {
-		found, warned := s.list(dir, max(s.threshold, t-s.remember), t)
+		found, warned := s.list(dir, after, t)
 		files = append(files, found...)
 		warnings = append(warnings, warned...)
 	}
 	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
-	files = slices.Compact(files)
+	files = slices.CompactFunc(files, func(a, b File) bool { return a.Path == b.Path })
 	s.record(t, files)
+	s.arrive(t, len(warnings) == 0)
 	return files, warnings
 }
 
@@ -125,20 +132,24 @@ func (s *Selector) list(dir string, after, until int64) (files []File, warnings 
 func (s *Selector) record(t int64, files []File) {
 	s.batches[t] = files
 	for _, f := range files {
-		s.taken[f.Path] = struct{}{}
+		s.taken[f.Path] = max(t, s.taken[f.Path])
 	}
+	s.last = max(s.last, t)
 }
 
 // Forget drops the batches before t minus the remember duration, once the batch at t is complete. Their files are too
 // old to be selected again, unless they are changed.
 func (s *Selector) Forget(t int64) {
+	before := s.oldest(t)
 	for batch, files := range s.batches {
-		if batch >= t-s.remember {
+		if batch >= before {
 			continue
 		}
 		delete(s.batches, batch)
 		for _, f := range files {
-			delete(s.taken, f.Path)
+			if s.taken[f.Path] == batch {
+				delete(s.taken, f.Path)
+			}
 		}
 	}
 }

@@ -8,14 +8,14 @@ const (
 	MaxName = 255
 	// MaxInputs bounds the inputs of one batch.
 	MaxInputs = 4096
-	// MaxPayload bounds the input bytes of one Begin and the manifest bytes of one Prepared.
+	// MaxPayload bounds the input bytes of one Begin and the manifest bytes of any command.
 	MaxPayload = 256 << 10
 )
 
 // Kind says what a Command decides.
 type Kind uint8
 
-// The kinds of commands, in the order a batch meets them.
+// The kinds of commands: first those of a batch, in the order it meets them, then those of an application.
 const (
 	// LeaderStart opens a term: Node leads, and the command's log index is the epoch.
 	LeaderStart Kind = 1 + iota
@@ -25,6 +25,11 @@ const (
 	Prepared
 	// Committed says that every output of a batch has confirmed it.
 	Committed
+	// Application registers an application: its zero time and what it is. From here on the inputs of its
+	// committed batches are kept until a checkpoint holds what came of them.
+	Application
+	// Checkpointed names a checkpoint that holds all up to a batch, and the batches whose inputs stay.
+	Checkpointed
 )
 
 // String returns the kind's name as the papers write it.
@@ -38,6 +43,10 @@ func (k Kind) String() string {
 		return "prepared"
 	case Committed:
 		return "committed"
+	case Application:
+		return "application"
+	case Checkpointed:
+		return "checkpointed"
 	}
 	return fmt.Sprintf("kind %d", uint8(k))
 }
@@ -65,10 +74,11 @@ type Command struct {
 	Epoch    uint64    // all but LeaderStart: the epoch of the proposer's term
 	Node     string    // LeaderStart: who leads
 	App      string    // all but LeaderStart: the application, as everywhere in its life
-	Batch    int64     // all but LeaderStart: the batch id, from 0
-	Time     int64     // Begin: the batch time in milliseconds since the epoch of Unix
+	Batch    int64     // of batches: the id, from 0; Checkpointed: the last batch that the checkpoint holds
+	Time     int64     // Begin: the batch time in milliseconds since the epoch of Unix; Application: the zero time
+	Keep     int64     // Checkpointed: the first batch whose inputs stay, at most Batch+1
 	Inputs   []Input   // Begin: kept in the order given
-	Manifest []byte    // Prepared: names or holds the attempts that won, or is their digest
+	Manifest []byte    // Prepared: the attempts that won; Application: what it is; Checkpointed: what it consists of
 }
 
 // Validate returns a *CommandError for a command that no state would accept.
@@ -80,12 +90,12 @@ func (c Command) Validate() error {
 		switch {
 		case c.Node == "" || len(c.Node) > MaxName:
 			return bad("Node", "must have 1 to 255 bytes")
-		case c.Epoch != 0 || c.App != "" || c.Batch != 0:
-			return bad("Epoch, App and Batch", "must be zero")
+		case c.Epoch != 0 || c.App != "" || c.Batch != 0 || c.Keep != 0:
+			return bad("Epoch, App, Batch and Keep", "must be zero")
 		}
 	} else {
 		switch {
-		case c.Kind < Begin || c.Kind > Committed:
+		case c.Kind < Begin || c.Kind > Checkpointed:
 			return bad("Kind", "is not known")
 		case c.Epoch == 0:
 			return bad("Epoch", "must be the epoch of a term")
@@ -95,12 +105,20 @@ func (c Command) Validate() error {
 			return bad("App", "must have 1 to 255 bytes")
 		case c.Batch < 0 || c.Batch > maxBatch:
 			return bad("Batch", "must not be negative")
+		case c.Kind == Application && c.Batch != 0:
+			return bad("Batch", "must be zero")
+		case c.Kind != Checkpointed && c.Keep != 0:
+			return bad("Keep", "must be zero")
+		case c.Keep < 0 || c.Keep > c.Batch+1:
+			return bad("Keep", "must be 0 to one past Batch")
 		}
 	}
 	switch {
-	case c.Kind != Begin && (c.Time != 0 || len(c.Inputs) != 0):
-		return bad("Time and Inputs", "must be zero")
-	case c.Kind != Prepared && len(c.Manifest) != 0:
+	case c.Kind != Begin && len(c.Inputs) != 0:
+		return bad("Inputs", "must be empty")
+	case c.Kind != Begin && c.Kind != Application && c.Time != 0:
+		return bad("Time", "must be zero")
+	case !c.Kind.hasManifest() && len(c.Manifest) != 0:
 		return bad("Manifest", "must be empty")
 	case len(c.Inputs) > MaxInputs:
 		return bad("Inputs", "must not number more than 4096")
@@ -111,6 +129,9 @@ func (c Command) Validate() error {
 	}
 	return nil
 }
+
+// hasManifest tells whether commands of kind k may carry a manifest.
+func (k Kind) hasManifest() bool { return k == Prepared || k == Application || k == Checkpointed }
 
 // maxBatch leaves room for one more, so that Next never overflows.
 const maxBatch = 1<<63 - 2

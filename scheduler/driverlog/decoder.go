@@ -26,10 +26,13 @@ func (d *decoder) require(ok bool, what string) {
 	}
 }
 
-func (d *decoder) version(known byte) {
-	if v := d.byte("version"); d.err == nil && v != known {
+// version reads a format version, of which 1 to known are.
+func (d *decoder) version(known byte) byte {
+	v := d.byte("version")
+	if d.err == nil && (v == 0 || v > known) {
 		d.err = &VersionError{Got: int(v), Known: int(known)}
 	}
+	return v
 }
 
 func (d *decoder) byte(what string) byte {

@@ -23,13 +23,20 @@
 // Guarantees, for each application: batch ids are dense from 0 and batch times rise; batches are
 // prepared in order and committed in order, while several may be open at once; a prepared batch
 // never gets another manifest; a command of any epoch but the latest is refused; a request id takes
-// effect once. A refused command changes nothing, so its error is final. The state does not grow
-// with the number of batches: committed batches are forgotten, except the last one of each
-// application, which says where the inputs of the next batch start.
+// effect once. A refused command changes nothing, so its error is final. The zero time of a registered application never
+// changes, and its checkpoints never go back. The state does not grow with the number of batches: committed batches are
+// forgotten, except the last one of each application, which says where the inputs of the next batch start, and those
+// of a registered one that no checkpoint has made superfluous, of which there are at most [MaxKept].
+//
+// An application that can be recovered is registered with an Application command. From then on the recorded inputs of
+// its committed batches are kept, so that what was made of them can be made again; a Checkpointed command names what
+// has been stored instead and says from which batch on inputs are still needed.
+//
+// Encodings have a version. Version 2 is written; version 1, which knows no registered applications, is read.
 //
 // Any goroutine may call a Log. Step and the methods of State are for one goroutine at a time: the
-// log implementation serialises them. One package a folder implements Log; package logtest is the
-// suite that each must pass.
+// log implementation serialises them. One package a folder implements Log: memlog in memory, boltlog in a file. Package
+// logtest is the suite that each must pass.
 //
 // What is not here: records, blocks, task attempts, heartbeats and state contents. They are held
 // elsewhere and named, at most, by the opaque bytes of an [Input] or a manifest.

@@ -2,15 +2,16 @@ package driverlog
 
 import "encoding/binary"
 
-// commandVersion is the format version of an encoded command.
-const commandVersion = 1
+// commandVersion is the format version of a command that Append encodes. Version 1 has no keep, and no kinds past
+// Committed.
+const commandVersion = 2
 
 // Append returns dst with the encoding of c behind it. Equal commands have equal bytes.
 //
-// Shape, version 1; integers are varints in their shortest form, signed ones zigzag, and
+// Shape, version 2; integers are varints in their shortest form, signed ones zigzag, and
 // strings and bytes have their length in front:
 //
-//	version    byte, 1
+//	version    byte, 2
 //	kind       byte
 //	proposer   unsigned, with seq the request id
 //	seq        unsigned
@@ -19,6 +20,7 @@ const commandVersion = 1
 //	app        string
 //	batch      unsigned
 //	time       signed
+//	keep       unsigned; version 1 has none
 //	inputs     unsigned count, then of each: stream signed, data bytes
 //	manifest   bytes
 //
@@ -32,16 +34,17 @@ func (c Command) Append(dst []byte) []byte {
 	dst = appendBytes(dst, c.App)
 	dst = binary.AppendUvarint(dst, uint64(c.Batch))
 	dst = binary.AppendVarint(dst, c.Time)
+	dst = binary.AppendUvarint(dst, uint64(c.Keep))
 	dst = appendInputs(dst, c.Inputs)
 	return appendBytes(dst, c.Manifest)
 }
 
-// DecodeCommand returns the command that Append wrote. Its slices are its own.
+// DecodeCommand returns the command that Append wrote, in this version or an earlier one. Its slices are its own.
 //
 // Errors: *VersionError; *CorruptError; *CommandError for what Validate refuses.
 func DecodeCommand(data []byte) (Command, error) {
 	d := decoder{data: data}
-	d.version(commandVersion)
+	version := d.version(commandVersion)
 	c := Command{Kind: Kind(d.byte("kind"))}
 	c.Request = RequestID{Proposer: d.uvarint("proposer"), Seq: d.uvarint("seq")}
 	c.Epoch = d.uvarint("epoch")
@@ -49,6 +52,11 @@ func DecodeCommand(data []byte) (Command, error) {
 	c.App = string(d.bytes("app", MaxName))
 	c.Batch = int64(d.uvarint("batch"))
 	c.Time = d.varint("time")
+	if version > 1 {
+		c.Keep = int64(d.uvarint("keep"))
+	} else {
+		d.require(c.Kind <= Committed, "kind")
+	}
 	c.Inputs = d.inputs()
 	c.Manifest = append([]byte(nil), d.bytes("manifest", MaxPayload)...)
 	d.end()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/leat-io/leat/scheduler/driverlog"
 )
@@ -29,6 +30,21 @@ func goldenCommands() []driverlog.Command {
 		leader, first, prepared(1, "counts", 0, "manifest 0"), begin(1, "counts", 1, 1_700_000_001_000),
 		committed(1, "counts", 0), early, prepared(1, "counts", 1, ""), begin(1, "counts", 2, 1<<63-1),
 	}
+}
+
+// goldenCommands2 goes on with the kinds that version 2 has added.
+func goldenCommands2() []driverlog.Command {
+	described := application(1, "counts", 1_700_000_000_000, "three streams")
+	described.Request = driverlog.RequestID{Proposer: 1, Seq: 2}
+	third := checkpointed(1, "counts", 2, 2, "files of 2")
+	third.Request = driverlog.RequestID{Proposer: 1, Seq: 3}
+	fresh := begin(1, "late", 0, 1000)
+	fresh.Inputs = []driverlog.Input{{Stream: 3, Data: []byte("block 7")}}
+	return append(goldenCommands(),
+		described, application(1, "late", 0, ""), committed(1, "counts", 1), checkpointed(1, "counts", 1, 0, ""),
+		fresh, prepared(1, "late", 0, "manifest"), committed(1, "late", 0), application(1, "late", 0, "one stream"),
+		prepared(1, "counts", 2, "manifest 2"), committed(1, "counts", 2), third, checkpointed(1, "late", 0, 1, "files of 0"),
+	)
 }
 
 func golden(t *testing.T, name string, got []string) {
@@ -68,12 +84,7 @@ func readGolden(t testing.TB, name string) [][]byte {
 }
 
 func TestFormat(t *testing.T) {
-	t.Run("commands_version_1", func(t *testing.T) {
-		var lines []string
-		for _, c := range goldenCommands() {
-			lines = append(lines, hex.EncodeToString(c.Append(nil)))
-		}
-		golden(t, "commands.v1.hex", lines)
+	t.Run("commands_version_1_are_read", func(t *testing.T) {
 		for i, data := range readGolden(t, "commands.v1.hex") {
 			got, err := driverlog.DecodeCommand(data)
 			if err != nil {
@@ -84,24 +95,57 @@ func TestFormat(t *testing.T) {
 			}
 		}
 	})
-	t.Run("state_version_1", func(t *testing.T) {
+	t.Run("states_version_1_are_read", func(t *testing.T) {
+		m := &machine{}
+		for i, data := range readGolden(t, "state.v1.hex") {
+			if i > 0 {
+				m.must(t, goldenCommands()[i-1])
+			}
+			got, err := driverlog.DecodeState(data)
+			if err != nil {
+				t.Fatalf("state %d: %v", i, err)
+			}
+			if diff := cmp.Diff(hex.EncodeToString(m.Append(nil)), hex.EncodeToString(got.Append(nil))); diff != "" {
+				t.Errorf("state %d (-want +got):\n%s", i, diff)
+			}
+		}
+		if m.Index != 8 {
+			t.Errorf("the last state has index %d, want 8", m.Index)
+		}
+	})
+	t.Run("commands_version_2", func(t *testing.T) {
+		var lines []string
+		for _, c := range goldenCommands2() {
+			lines = append(lines, hex.EncodeToString(c.Append(nil)))
+		}
+		golden(t, "commands.v2.hex", lines)
+		for i, data := range readGolden(t, "commands.v2.hex") {
+			got, err := driverlog.DecodeCommand(data)
+			if err != nil {
+				t.Fatalf("command %d: %v", i, err)
+			}
+			if diff := cmp.Diff(goldenCommands2()[i], got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("command %d (-want +got):\n%s", i, diff)
+			}
+		}
+	})
+	t.Run("states_version_2", func(t *testing.T) {
 		m := &machine{}
 		lines := []string{hex.EncodeToString(m.Append(nil))}
-		for _, c := range goldenCommands() {
+		for _, c := range goldenCommands2() {
 			m.must(t, c)
 			lines = append(lines, hex.EncodeToString(m.Append(nil)))
 		}
-		golden(t, "state.v1.hex", lines)
-		records := readGolden(t, "state.v1.hex")
+		golden(t, "state.v2.hex", lines)
+		records := readGolden(t, "state.v2.hex")
 		got, err := driverlog.DecodeState(records[len(records)-1])
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := m.Clone()
-		if diff := cmp.Diff(want.Apps, got.Apps); diff != "" {
+		if diff := cmp.Diff(m.Apps, got.Apps, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("applications (-want +got):\n%s", diff)
 		}
-		if got.Index != 8 || got.Epoch != 1 || got.Leader != "driver-1" {
+		if got.Index != 20 || got.Epoch != 1 || got.Leader != "driver-1" {
 			t.Errorf("state of index %d, epoch %d, leader %q", got.Index, got.Epoch, got.Leader)
 		}
 	})
@@ -138,11 +182,23 @@ func TestDecode(t *testing.T) {
 	})
 	t.Run("newer_versions_are_named", func(t *testing.T) {
 		data := goldenCommands()[0].Append(nil)
-		data[0] = 2
+		data[0] = 3
 		_, err := driverlog.DecodeCommand(data)
 		var version *driverlog.VersionError
-		if !errors.As(err, &version) || version.Got != 2 || version.Known != 1 {
-			t.Errorf("DecodeCommand = %v, want a VersionError with Got 2, Known 1", err)
+		if !errors.As(err, &version) || version.Got != 3 || version.Known != 2 {
+			t.Errorf("DecodeCommand = %v, want a VersionError with Got 3, Known 2", err)
+		}
+	})
+	t.Run("kinds_of_version_2_are_refused_in_version_1", func(t *testing.T) {
+		// The encodings of an application without keep.
+		data := []byte{1, byte(driverlog.Application), 0, 0, 1, 0, 1, 'a', 0, 0, 0, 0}
+		var corrupt *driverlog.CorruptError
+		if _, err := driverlog.DecodeCommand(data); !errors.As(err, &corrupt) {
+			t.Errorf("DecodeCommand = %v, want a CorruptError", err)
+		}
+		data = []byte{2, byte(driverlog.Application), 0, 0, 1, 0, 1, 'a', 0, 0, 0, 0, 0}
+		if _, err := driverlog.DecodeCommand(data); err != nil {
+			t.Errorf("the same of version 2: %v", err)
 		}
 	})
 	t.Run("announced_sizes_are_not_allocated", func(t *testing.T) {
@@ -168,20 +224,29 @@ func TestDecode(t *testing.T) {
 }
 
 func FuzzDecodeCommand(f *testing.F) {
-	for _, data := range readGolden(f, "commands.v1.hex") {
+	for _, data := range append(readGolden(f, "commands.v1.hex"), readGolden(f, "commands.v2.hex")...) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := driverlog.DecodeCommand(data)
-		if err == nil && !bytes.Equal(c.Append(nil), data) {
-			t.Errorf("%x decodes and encodes to %x", data, c.Append(nil))
+		if err != nil {
+			return
+		}
+		now := c.Append(nil)
+		if data[0] == now[0] && !bytes.Equal(now, data) {
+			t.Errorf("%x decodes and encodes to %x", data, now)
+		}
+		// An older version is written anew as the latest one and means the same.
+		again, err := driverlog.DecodeCommand(now)
+		if diff := cmp.Diff(c, again); err != nil || diff != "" {
+			t.Errorf("%x decodes to another command the second time: %v %s", data, err, diff)
 		}
 	})
 }
 
 // FuzzDecodeState gives the bytes a right checksum, so that the fields behind it are reached.
 func FuzzDecodeState(f *testing.F) {
-	for _, data := range readGolden(f, "state.v1.hex") {
+	for _, data := range append(readGolden(f, "state.v1.hex"), readGolden(f, "state.v2.hex")...) {
 		f.Add(data[:len(data)-4])
 	}
 	m := busy(f)
@@ -193,8 +258,12 @@ func FuzzDecodeState(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !bytes.Equal(s.Append(nil), data) {
-			t.Errorf("%x decodes and encodes to %x", data, s.Append(nil))
+		now := s.Append(nil)
+		if data[3] == now[3] && !bytes.Equal(now, data) {
+			t.Errorf("%x decodes and encodes to %x", data, now)
+		}
+		if again, err := driverlog.DecodeState(now); err != nil || again.Digest() != s.Digest() {
+			t.Errorf("%x decodes to another state the second time: %v", data, err)
 		}
 		// Whatever decodes must carry on.
 		if s.Index < 1<<62 {

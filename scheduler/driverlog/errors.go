@@ -113,6 +113,31 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("application %s: batch %d is prepared with another manifest", e.App, e.Batch)
 }
 
+// A ZeroTimeError says that an application has been registered with another zero time. That one stands, as the times of
+// all its batches are counted from it.
+type ZeroTimeError struct {
+	App       string
+	Have, Got int64 // milliseconds
+}
+
+// Error returns both times.
+func (e *ZeroTimeError) Error() string {
+	return fmt.Sprintf("application %s: zero time %d ms is registered, not %d ms", e.App, e.Have, e.Got)
+}
+
+// A CheckpointError says that a Checkpointed does not follow what is decided: it must name a committed batch of a registered
+// application, and neither its batch nor its keep may be before those of the last checkpoint.
+type CheckpointError struct {
+	App         string
+	Batch, Keep int64  // of the command
+	Reason      string // what is wrong with them
+}
+
+// Error returns the checkpoint and what is wrong with it.
+func (e *CheckpointError) Error() string {
+	return fmt.Sprintf("application %s: checkpoint of batch %d that keeps from %d on: %s", e.App, e.Batch, e.Keep, e.Reason)
+}
+
 // A LimitError says that the state would hold more than it may.
 type LimitError struct {
 	What  string
@@ -155,12 +180,14 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("driver log format version %d, this build knows %d", e.Got, e.Known)
 }
 
-func (*CommandError) refused()  {}
-func (*FencedError) refused()   {}
-func (*RequestError) refused()  {}
-func (*DenseError) refused()    {}
-func (*TimeError) refused()     {}
-func (*WindowError) refused()   {}
-func (*OrderError) refused()    {}
-func (*ConflictError) refused() {}
-func (*LimitError) refused()    {}
+func (*CommandError) refused()    {}
+func (*FencedError) refused()     {}
+func (*RequestError) refused()    {}
+func (*DenseError) refused()      {}
+func (*TimeError) refused()       {}
+func (*WindowError) refused()     {}
+func (*OrderError) refused()      {}
+func (*ConflictError) refused()   {}
+func (*LimitError) refused()      {}
+func (*ZeroTimeError) refused()   {}
+func (*CheckpointError) refused() {}

@@ -30,6 +30,52 @@ func ExampleStep() {
 	// 6 committed: <nil>
 }
 
+// A registered application keeps the inputs of its batches until a checkpoint says that they are not needed any more.
+func ExampleApp_Batch() {
+	log, err := memlog.New(memlog.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer log.Close()
+	ctx := context.Background()
+	term, err := log.Lead(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	command := func(kind driverlog.Kind, batch int64) driverlog.Command {
+		return driverlog.Command{Kind: kind, Epoch: term.Epoch, App: "counts", Batch: batch}
+	}
+	cmds := []driverlog.Command{command(driverlog.Application, 0)}
+	for id := range int64(4) {
+		begin := command(driverlog.Begin, id)
+		begin.Time = 1000 * (id + 1)
+		begin.Inputs = []driverlog.Input{{Stream: 1, Data: fmt.Appendf(nil, "offsets %d-%d", 10*id, 10*id+9)}}
+		cmds = append(cmds, begin, command(driverlog.Prepared, id), command(driverlog.Committed, id))
+	}
+	checkpoint := command(driverlog.Checkpointed, 3)
+	checkpoint.Keep = 2 // a window still reaches back to batch 2
+	if _, err := log.ProposeAll(ctx, append(cmds, checkpoint)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	state, err := log.State(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	app := state.App("counts")
+	for id := range app.Next {
+		if b, ok := app.Batch(id); ok {
+			fmt.Printf("batch %d: %s\n", id, b.Inputs[0].Data)
+		}
+	}
+	// Output:
+	// batch 2: offsets 20-29
+	// batch 3: offsets 30-39
+}
+
 // A new leader rolls forward what is prepared and runs again what is only begun.
 func ExampleWhileLeading() {
 	log, err := memlog.New(memlog.Options{})

@@ -19,7 +19,20 @@ type Log interface {
 	// before the call all mean that the command has not taken effect and never will. ErrUnknown, which
 	// may wrap the context's error, means that it may have or may yet: the caller must not retry
 	// under a new request id, but end its term, and let the next one read the state.
+	//
+	// A Committed may be answered before it is durable: a crash may undo those that were answered last, and the batch is
+	// then found prepared. They are durable with the next command of another kind, and with Close. All other commands are
+	// durable when they are answered, if the log is a durable one.
 	Propose(ctx context.Context, cmd Command) (Result, error)
+	// ProposeAll appends cmds at consecutive indexes with no other command between them and applies them in order, up to the first
+	// one that is refused. They become durable together: after a crash all of them have taken effect or none has, but
+	// for Committed ones alone, which may come later as with Propose. It does not keep cmds or slices of theirs. No
+	// commands have no results.
+	//
+	// Errors: with a refusal the results are those of the commands before the refused one, which took effect; the refused one
+	// and all behind it never will. With any other error there are no results, and it means for all commands what it
+	// means for one of Propose.
+	ProposeAll(ctx context.Context, cmds []Command) ([]Result, error)
 	// State returns a copy of the state that includes every command answered before the call. It is
 	// called at the start of a term and by monitoring, not once a batch; the copy is the caller's.
 	State(ctx context.Context) (State, error)

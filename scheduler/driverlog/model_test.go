@@ -3,6 +3,7 @@ package driverlog_test
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -29,6 +30,35 @@ func (m *model) find(kind driverlog.Kind, app string, batch int64) *record {
 		}
 	}
 	return nil
+}
+
+// last returns the newest accepted command of a kind for one application.
+func (m *model) last(kind driverlog.Kind, app string) *record {
+	for i := len(m.accepted) - 1; i >= 0; i-- {
+		if c := m.accepted[i].cmd; c.Kind == kind && c.App == app {
+			return &m.accepted[i]
+		}
+	}
+	return nil
+}
+
+// kept returns the ids of the batches committed since the first Application, from the newest Keep on.
+func (m *model) kept(app string) (ids []int64) {
+	keep := int64(0)
+	if c := m.last(driverlog.Checkpointed, app); c != nil {
+		keep = c.cmd.Keep
+	}
+	registered := false
+	for _, r := range m.accepted {
+		if r.cmd.App != app {
+			continue
+		}
+		registered = registered || r.cmd.Kind == driverlog.Application
+		if registered && r.cmd.Kind == driverlog.Committed && r.cmd.Batch >= keep {
+			ids = append(ids, r.cmd.Batch)
+		}
+	}
+	return ids
 }
 
 func (m *model) count(kind driverlog.Kind, app string) int64 {
@@ -83,13 +113,34 @@ func (m *model) step(index uint64, c driverlog.Command) (verdict string, at uint
 		}
 	case driverlog.Committed:
 		if c.Batch < done {
-			if c.Batch < done-1 {
+			if c.Batch < done-1 && !slices.Contains(m.kept(c.App), c.Batch) {
 				return "again", 0
 			}
 			return "again", m.find(driverlog.Committed, c.App, c.Batch).index
 		}
 		if c.Batch != done || done >= prep {
 			return "order", 0
+		}
+	case driverlog.Application:
+		if old := m.last(driverlog.Application, c.App); old != nil {
+			if old.cmd.Time != c.Time {
+				return "zero time", 0
+			}
+			if bytes.Equal(old.cmd.Manifest, c.Manifest) {
+				return "again", 0
+			}
+		}
+	case driverlog.Checkpointed:
+		if m.last(driverlog.Application, c.App) == nil || c.Batch >= done {
+			return "checkpoint", 0
+		}
+		if old := m.last(driverlog.Checkpointed, c.App); old != nil {
+			switch {
+			case c.Batch < old.cmd.Batch || c.Keep < old.cmd.Keep:
+				return "checkpoint", 0
+			case c.Batch == old.cmd.Batch && c.Keep == old.cmd.Keep && bytes.Equal(c.Manifest, old.cmd.Manifest):
+				return "again", old.index
+			}
 		}
 	}
 	m.accepted = append(m.accepted, record{index, c})
@@ -108,6 +159,8 @@ func verdict(res driverlog.Result, err error) string {
 		{"window", is[*driverlog.WindowError](err)},
 		{"conflict", is[*driverlog.ConflictError](err)},
 		{"order", is[*driverlog.OrderError](err)},
+		{"zero time", is[*driverlog.ZeroTimeError](err)},
+		{"checkpoint", is[*driverlog.CheckpointError](err)},
 		{"again", func() bool { return err == nil && res.Duplicate }},
 		{"", func() bool { return err == nil }},
 	} {
@@ -127,7 +180,7 @@ func is[E error](err error) func() bool {
 
 // drawCommand makes commands that are mostly about the batches whose turn it is.
 func drawCommand(t *rapid.T, s *driverlog.State) driverlog.Command {
-	c := driverlog.Command{Kind: driverlog.Kind(rapid.SampledFrom([]int{1, 2, 2, 2, 2, 2, 3, 3, 3, 4, 4, 4}).Draw(t, "kind"))}
+	c := driverlog.Command{Kind: driverlog.Kind(rapid.SampledFrom([]int{1, 2, 2, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 6, 6}).Draw(t, "kind"))}
 	if rapid.IntRange(0, 3).Draw(t, "with id") == 0 {
 		c.Request = driverlog.RequestID{Proposer: 1, Seq: rapid.Uint64Range(1, 40).Draw(t, "seq")}
 	}
@@ -155,6 +208,15 @@ func drawCommand(t *rapid.T, s *driverlog.State) driverlog.Command {
 		c.Manifest = rapid.SampledFrom([][]byte{nil, []byte("m"), []byte("m"), []byte("m")}).Draw(t, "manifest")
 	case driverlog.Committed:
 		c.Batch = app.Oldest() + near
+	case driverlog.Application:
+		c.Time = rapid.SampledFrom([]int64{0, 0, 0, 0, 7}).Draw(t, "zero")
+		c.Manifest = rapid.SampledFrom([][]byte{nil, []byte("g1"), []byte("g2")}).Draw(t, "description")
+		return c
+	case driverlog.Checkpointed:
+		c.Batch = max(0, app.Oldest()-1+near)
+		c.Keep = max(0, c.Batch+1-rapid.Int64Range(0, 4).Draw(t, "back"))
+		c.Manifest = rapid.SampledFrom([][]byte{nil, []byte("c")}).Draw(t, "files")
+		return c
 	}
 	c.Batch = max(0, c.Batch)
 	return c
@@ -186,12 +248,22 @@ func TestStepProperties(t *testing.T) {
 				if got, want := a.Next, m.count(driverlog.Begin, name); got != want {
 					t.Fatalf("next of %s is %d, want %d", name, got, want)
 				}
+				var kept []int64
+				for _, b := range a.Kept {
+					if b.Manifest != nil || b.Committed != m.find(driverlog.Committed, name, b.ID).index {
+						t.Fatalf("%s keeps %+v", name, b)
+					}
+					kept = append(kept, b.ID)
+				}
+				if want := m.kept(name); !slices.Equal(kept, want) {
+					t.Fatalf("%s keeps %v, want %v", name, kept, want)
+				}
 				if got, want := a.Oldest(), m.count(driverlog.Committed, name); got != want {
 					t.Fatalf("oldest of %s is %d, want %d", name, got, want)
 				}
 			}
 		})
-		for _, v := range []string{"", "again", "request", "fenced", "dense", "time", "conflict", "order"} {
+		for _, v := range []string{"", "again", "request", "fenced", "dense", "time", "conflict", "order", "zero time", "checkpoint"} {
 			if seen[v] == 0 {
 				t.Errorf("no command was answered %q", v)
 			}

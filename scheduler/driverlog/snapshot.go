@@ -8,7 +8,14 @@ import (
 // A snapshot begins with these letters and a byte for the format version.
 const (
 	snapshotMagic   = "LDL"
-	snapshotVersion = 1
+	snapshotVersion = 2
+)
+
+// What an encoded application says of its registration.
+const (
+	unregistered byte = iota
+	registered
+	withCheckpoint
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -16,10 +23,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Append returns dst with the encoding of s behind it. States that went through the same commands
 // have equal bytes.
 //
-// Shape, version 1; primitives as in Command.Append:
+// Shape, version 2; primitives as in Command.Append:
 //
 //	magic      "LDL"
-//	version    byte, 1
+//	version    byte, 2
 //	index      unsigned
 //	epoch      unsigned
 //	leader     string
@@ -29,6 +36,12 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 //	  open     unsigned count
 //	  last     batch, only if next is more than open
 //	  open     batches, oldest first
+//	  known    byte: 0 for an application that is not registered, 1 for one that is, 2 for one with a checkpoint;
+//	           version 1 ends the application before it
+//	  zero     signed, unless known is 0
+//	  text     bytes, unless known is 0: the description
+//	  batch    unsigned, only if known is 2; so are keep unsigned, manifest bytes and index unsigned of the checkpoint
+//	  kept     unsigned count, unless known is 0, then all but the last kept batch, oldest first: the last is the one above
 //	requests   unsigned count, then of each, oldest first:
 //	  id       proposer unsigned, seq unsigned
 //	  kind     byte
@@ -39,7 +52,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 //	checksum   four bytes, little endian: CRC-32C of all before
 //
 // A batch is: time signed, epoch, begun, prepared, committed unsigned, inputs and manifest as in a
-// command. Its id follows from next and open.
+// command. Its id follows from next, open and kept.
 func (s *State) Append(dst []byte) []byte {
 	start := len(dst)
 	dst = append(dst, snapshotMagic...)
@@ -59,6 +72,7 @@ func (s *State) Append(dst []byte) []byte {
 		for j := range a.Open {
 			dst = appendBatch(dst, &a.Open[j])
 		}
+		dst = appendRegistered(dst, a)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(s.recent.ids)))
 	for i := range s.recent.ids {
@@ -74,6 +88,30 @@ func (s *State) Append(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
 
+func appendRegistered(dst []byte, a *App) []byte {
+	if !a.Registered {
+		return append(dst, unregistered)
+	}
+	known := registered
+	if a.Checkpoint.Index > 0 {
+		known = withCheckpoint
+	}
+	dst = append(dst, known)
+	dst = binary.AppendVarint(dst, a.Zero)
+	dst = appendBytes(dst, a.Description)
+	if known == withCheckpoint {
+		dst = binary.AppendUvarint(dst, uint64(a.Checkpoint.Batch))
+		dst = binary.AppendUvarint(dst, uint64(a.Checkpoint.Keep))
+		dst = appendBytes(dst, a.Checkpoint.Manifest)
+		dst = binary.AppendUvarint(dst, a.Checkpoint.Index)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(a.Kept)))
+	for i := range len(a.Kept) - 1 {
+		dst = appendBatch(dst, &a.Kept[i])
+	}
+	return dst
+}
+
 func appendBatch(dst []byte, b *Batch) []byte {
 	dst = binary.AppendVarint(dst, b.Time)
 	dst = binary.AppendUvarint(dst, b.Epoch)
@@ -84,7 +122,7 @@ func appendBatch(dst []byte, b *Batch) []byte {
 	return appendBytes(dst, b.Manifest)
 }
 
-// DecodeState returns the state that Append wrote, after checking that Step could have made it.
+// DecodeState returns the state that Append wrote, in this version or an earlier one, after checking that Step could have made it.
 //
 // Errors: *VersionError; *CorruptError.
 func DecodeState(data []byte) (State, error) {
@@ -92,7 +130,7 @@ func DecodeState(data []byte) (State, error) {
 	for i := range len(snapshotMagic) {
 		d.require(d.byte("magic") == snapshotMagic[i], "magic")
 	}
-	d.version(snapshotVersion)
+	version := d.version(snapshotVersion)
 	if d.err != nil {
 		return State{}, d.err
 	}
@@ -108,14 +146,14 @@ func DecodeState(data []byte) (State, error) {
 	s.Leader = string(d.bytes("leader", MaxName))
 	d.require((s.Leader == "") == (s.Epoch == 0), "leader")
 	for range d.count("apps", MaxApps) {
-		a := d.app(&s)
+		a := d.app(&s, version)
 		if d.err != nil {
 			return State{}, d.err
 		}
 		s.Apps = append(s.Apps, a)
 	}
 	for range d.count("requests", Remembered) {
-		id, a := d.answer(&s)
+		id, a := d.answer(&s, version)
 		if d.err != nil {
 			return State{}, d.err
 		}
@@ -128,11 +166,11 @@ func DecodeState(data []byte) (State, error) {
 	return s, nil
 }
 
-func (d *decoder) app(s *State) App {
+func (d *decoder) app(s *State, version byte) App {
 	a := App{Name: string(d.bytes("app name", MaxName))}
 	d.require(a.Name != "" && (len(s.Apps) == 0 || s.Apps[len(s.Apps)-1].Name < a.Name), "app name")
 	a.Next = int64(d.uvarint("next"))
-	d.require(a.Next > 0 && a.Next <= maxBatch+1, "next")
+	d.require(a.Next >= 0 && a.Next <= maxBatch+1, "next")
 	open := d.count("open batches", Window)
 	d.require(int64(open) <= a.Next, "open batches")
 	if d.err != nil {
@@ -158,7 +196,51 @@ func (d *decoder) app(s *State) App {
 		}
 		a.Open = append(a.Open, b)
 	}
+	if version > 1 {
+		d.registered(s, &a)
+	}
+	d.require(a.Next > 0 || a.Registered, "next")
 	return a
+}
+
+// registered reads what follows the open batches of a.
+func (d *decoder) registered(s *State, a *App) {
+	known := d.byte("registered")
+	d.require(known <= withCheckpoint, "registered")
+	if known == unregistered || d.err != nil {
+		return
+	}
+	a.Registered = true
+	a.Zero = d.varint("zero time")
+	a.Description = append([]byte(nil), d.bytes("description", MaxPayload)...)
+	if known == withCheckpoint {
+		c := &a.Checkpoint
+		c.Batch = int64(d.uvarint("checkpoint batch"))
+		c.Keep = int64(d.uvarint("keep"))
+		c.Manifest = append([]byte(nil), d.bytes("checkpoint manifest", MaxPayload)...)
+		c.Index = d.uvarint("checkpoint index")
+		d.require(c.Batch >= 0 && c.Batch < a.Oldest(), "checkpoint batch")
+		d.require(c.Keep >= 0 && c.Keep <= c.Batch+1, "keep")
+		d.require(c.Index > 0 && c.Index <= s.Index, "checkpoint index")
+	}
+	kept := d.count("kept batches", MaxKept)
+	first := a.Oldest() - int64(kept)
+	d.require(first >= a.Checkpoint.Keep && (kept == 0 || kept+len(a.Open) <= MaxKept), "kept batches")
+	for i := range kept - 1 {
+		b := d.batch(s, first+int64(i))
+		d.require(b.Committed > b.Prepared && b.Prepared > 0 && len(b.Manifest) == 0, "kept batch")
+		d.require(i == 0 || a.Kept[i-1].Time < b.Time, "batch time")
+		if d.err != nil {
+			return
+		}
+		a.Kept = append(a.Kept, b)
+	}
+	if kept > 0 {
+		d.require(kept == 1 || a.Kept[kept-2].Time < a.Last.Time, "batch time")
+		last := a.Last.clone()
+		last.Manifest = nil
+		a.Kept = append(a.Kept, last)
+	}
 }
 
 func (d *decoder) batch(s *State, id int64) Batch {
@@ -175,7 +257,7 @@ func (d *decoder) batch(s *State, id int64) Batch {
 	return b
 }
 
-func (d *decoder) answer(s *State) (RequestID, answer) {
+func (d *decoder) answer(s *State, version byte) (RequestID, answer) {
 	id := RequestID{Proposer: d.uvarint("proposer"), Seq: d.uvarint("seq")}
 	a := answer{kind: Kind(d.byte("request kind"))}
 	a.app = string(d.bytes("request app", MaxName))
@@ -183,7 +265,11 @@ func (d *decoder) answer(s *State) (RequestID, answer) {
 	a.result = Result{Index: d.uvarint("request index"), Epoch: d.uvarint("request epoch")}
 	_, known := s.recent.find(id)
 	d.require(id != RequestID{} && !known, "request id")
-	d.require(a.kind >= LeaderStart && a.kind <= Committed, "request kind")
+	last := Checkpointed
+	if version == 1 {
+		last = Committed
+	}
+	d.require(a.kind >= LeaderStart && a.kind <= last, "request kind")
 	d.require((a.app == "") == (a.kind == LeaderStart) && a.batch >= 0, "request app")
 	d.require(a.result.Epoch > 0 && a.result.Epoch <= s.Epoch && a.result.Index <= s.Index, "request index")
 	return id, a

@@ -12,6 +12,9 @@ const (
 	Window = 64
 	// MaxApps is the number of applications one log knows.
 	MaxApps = 1024
+	// MaxKept is the number of batches, open and kept, that a registered application may have: past it a
+	// checkpoint must come before the next Begin.
+	MaxKept = 65_536
 	// Remembered is the number of request ids that the state keeps, the latest ones.
 	Remembered = 256
 )
@@ -35,6 +38,22 @@ type App struct {
 	Next int64   // the id that the next Begin must carry
 	Open []Batch // begun and not committed, ascending and dense, up to Next-1
 	Last Batch   // the last committed batch, if Oldest is not 0
+
+	Registered  bool   // an Application has been accepted; without one nothing below is set
+	Zero        int64  // its zero time, milliseconds
+	Description []byte // the manifest of the latest one
+	Checkpoint  Checkpoint
+	// Kept has the batches committed since the Application, from Checkpoint.Keep on, without their manifests; ascending and
+	// dense, and where it is not empty it ends with the batch that Last is.
+	Kept []Batch
+}
+
+// A Checkpoint is the latest one that an application has named.
+type Checkpoint struct {
+	Batch    int64  // the last batch it holds
+	Keep     int64  // the first batch whose inputs stay
+	Manifest []byte // of the Checkpointed
+	Index    uint64 // log index of the Checkpointed, 0 before the first
 }
 
 // A Batch is what has been decided about one batch.
@@ -48,7 +67,7 @@ type Batch struct {
 	Manifest                   []byte // of the Prepared, nil before
 }
 
-// App returns the application called name; one that has begun nothing has only its name.
+// App returns the application called name; one that is not known has only its name.
 //
 // Cost: a binary search; the slices are shared with s.
 func (s *State) App(name string) App {
@@ -73,9 +92,20 @@ func (a *App) LastTime() (ms int64, ok bool) {
 	return a.Last.Time, a.Next > 0
 }
 
-// Batch returns batch id if it is open or was the last to be committed. A new leader rolls forward
-// those that are prepared and runs again, with the recorded inputs, those that are not.
+// Batch returns batch id if it is open, was the last to be committed, or is kept; one that is only kept has no manifest. A
+// new leader rolls forward those that are prepared and runs again, with the recorded inputs, those that are not.
 func (a *App) Batch(id int64) (Batch, bool) {
+	if b, ok := a.recent(id); ok {
+		return b, true
+	}
+	if i := id - (a.Oldest() - int64(len(a.Kept))); i >= 0 && i < int64(len(a.Kept)) {
+		return a.Kept[i], true
+	}
+	return Batch{}, false
+}
+
+// recent returns batch id if its manifest is known: if it is open or the last committed one.
+func (a *App) recent(id int64) (Batch, bool) {
 	switch i := id - a.Oldest(); {
 	case i >= 0 && i < int64(len(a.Open)):
 		return a.Open[i], true
@@ -105,6 +135,12 @@ func (s *State) Clone() State {
 		a.Open = slices.Clone(a.Open)
 		for j := range a.Open {
 			a.Open[j] = a.Open[j].clone()
+		}
+		a.Description = slices.Clone(a.Description)
+		a.Checkpoint.Manifest = slices.Clone(a.Checkpoint.Manifest)
+		a.Kept = slices.Clone(a.Kept)
+		for j := range a.Kept {
+			a.Kept[j] = a.Kept[j].clone()
 		}
 	}
 	c.recent = s.recent.clone()

@@ -8,7 +8,7 @@ import (
 // A Result is the answer to a command that took effect, now or before.
 type Result struct {
 	// Index is the log index at which the decision was taken: for a LeaderStart, the epoch. It is 0 for
-	// a Committed so old that the state has forgotten it.
+	// a Committed so old that the state has forgotten it, and for a repeated Application.
 	Index uint64
 	// Epoch is the epoch under which the answer was first given.
 	Epoch uint64
@@ -26,7 +26,7 @@ type Result struct {
 // stays decided, and the proposer wants to know. Refusals are not remembered.
 //
 // Errors: *CommandError, *FencedError, *RequestError, *DenseError, *TimeError, *WindowError,
-// *OrderError, *ConflictError, *LimitError; and *IndexError for indexes that do not rise.
+// *OrderError, *ConflictError, *ZeroTimeError, *CheckpointError, *LimitError; and *IndexError for indexes that do not rise.
 func Step(state *State, index uint64, cmd Command) (Result, error) {
 	if index <= state.Index {
 		return Result{}, &IndexError{Have: state.Index, Got: index}
@@ -58,6 +58,10 @@ func Step(state *State, index uint64, cmd Command) (Result, error) {
 		res, err = prepared(state, index, cmd)
 	case Committed:
 		res, err = committed(state, index, cmd)
+	case Application:
+		res, err = application(state, index, cmd)
+	case Checkpointed:
+		res, err = checkpointed(state, index, cmd)
 	}
 	if err != nil {
 		return Result{}, err
@@ -85,6 +89,8 @@ func begin(state *State, index uint64, cmd Command) error {
 		return &WindowError{App: cmd.App, Oldest: app.Oldest(), Open: len(app.Open)}
 	case !known && len(state.Apps) >= MaxApps:
 		return &LimitError{What: "applications", Limit: MaxApps}
+	case app.Registered && len(app.Kept)+len(app.Open) >= MaxKept:
+		return &LimitError{What: "batches since the last checkpoint of " + cmd.App, Limit: MaxKept}
 	}
 	if !known {
 		state.Apps = slices.Insert(state.Apps, i, app)
@@ -105,7 +111,7 @@ func prepared(state *State, index uint64, cmd Command) (Result, error) {
 		return Result{}, &OrderError{Kind: Prepared, App: cmd.App, Batch: cmd.Batch, Want: -1}
 	}
 	a := &state.Apps[i]
-	if b, ok := a.Batch(cmd.Batch); ok && b.Prepared != 0 {
+	if b, ok := a.recent(cmd.Batch); ok && b.Prepared != 0 {
 		if !bytes.Equal(b.Manifest, cmd.Manifest) {
 			return Result{}, &ConflictError{App: cmd.App, Batch: cmd.Batch}
 		}
@@ -124,8 +130,8 @@ func prepared(state *State, index uint64, cmd Command) (Result, error) {
 	return Result{Index: index, Epoch: cmd.Epoch}, nil
 }
 
-// committed closes the oldest open batch, which must be prepared, and forgets the one committed before
-// it. Committing what has been committed changes nothing.
+// committed closes the oldest open batch, which must be prepared. The one committed before it is forgotten, but for the
+// inputs that a registered application keeps. Committing what has been committed changes nothing.
 func committed(state *State, index uint64, cmd Command) (Result, error) {
 	i, known := state.find(cmd.App)
 	if !known {
@@ -135,8 +141,8 @@ func committed(state *State, index uint64, cmd Command) (Result, error) {
 	oldest := a.Oldest()
 	if cmd.Batch < oldest {
 		res := Result{Epoch: cmd.Epoch, Duplicate: true}
-		if cmd.Batch == a.Last.ID {
-			res.Index = a.Last.Committed
+		if b, ok := a.Batch(cmd.Batch); ok {
+			res.Index = b.Committed
 		}
 		return res, nil
 	}
@@ -149,6 +155,11 @@ func committed(state *State, index uint64, cmd Command) (Result, error) {
 	}
 	a.Last = a.Open[0]
 	a.Last.Committed = index
+	if a.Registered { // Keep is at most Oldest, so every batch that is committed from now on stays
+		kept := a.Last
+		kept.Manifest = nil
+		a.Kept = append(a.Kept, kept)
+	}
 	// Moved down rather than cut off in front, so that the array is used again.
 	n := copy(a.Open, a.Open[1:])
 	a.Open[n] = Batch{}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,16 +44,29 @@ func committed(epoch uint64, app string, batch int64) driverlog.Command {
 	return driverlog.Command{Kind: driverlog.Committed, Epoch: epoch, App: app, Batch: batch}
 }
 
+func application(epoch uint64, app string, zero int64, description string) driverlog.Command {
+	return driverlog.Command{Kind: driverlog.Application, Epoch: epoch, App: app, Time: zero, Manifest: []byte(description)}
+}
+
+func checkpointed(epoch uint64, app string, batch, keep int64, manifest string) driverlog.Command {
+	return driverlog.Command{Kind: driverlog.Checkpointed, Epoch: epoch, App: app, Batch: batch, Keep: keep, Manifest: []byte(manifest)}
+}
+
 func lead(node string) driverlog.Command {
 	return driverlog.Command{Kind: driverlog.LeaderStart, Node: node}
 }
 
-// busy is a machine in epoch 1 whose application a has committed batch 0, prepared 1 and begun 2.
+// busy is a machine in epoch 1 whose application a has committed batch 0, prepared 1 and begun 2. Its application r is
+// registered, has committed 0 to 2 and begun 3; its checkpoint is of batch 1 and keeps from 1 on.
 func busy(t testing.TB) *machine {
 	t.Helper()
 	m := &machine{}
 	m.must(t, lead("n1"), begin(1, "a", 0, 100), prepared(1, "a", 0, "m0"), begin(1, "a", 1, 200),
-		committed(1, "a", 0), prepared(1, "a", 1, "m1"), begin(1, "a", 2, 300))
+		committed(1, "a", 0), prepared(1, "a", 1, "m1"), begin(1, "a", 2, 300), application(1, "r", 50, "graph"))
+	for id := range int64(3) {
+		m.must(t, begin(1, "r", id, 100*id), prepared(1, "r", id, "m"), committed(1, "r", id))
+	}
+	m.must(t, begin(1, "r", 3, 300), checkpointed(1, "r", 1, 1, "c1"))
 	return m
 }
 
@@ -84,8 +98,33 @@ func TestStep(t *testing.T) {
 		{"oldest_batch_is_committed", committed(1, "a", 1), nil},
 		{"committed_again", committed(1, "a", 0), nil},
 		{"another_leader_starts", lead("n2"), nil},
+		{"known_application_is_registered", application(1, "a", 0, "graph"), nil},
+		{"new_application_is_registered", application(1, "b", -5, ""), nil},
+		{"registered_again_with_another_description", application(1, "r", 50, "graph 2"), nil},
+		{"registered_again_as_it_was", application(1, "r", 50, "graph"), nil},
+		{"last_committed_batch_is_checkpointed", checkpointed(1, "r", 2, 3, "c"), nil},
+		{"checkpoint_keeps_everything_that_is_kept", checkpointed(1, "r", 1, 1, "c"), nil},
+		{"checkpoint_again_as_it_was", checkpointed(1, "r", 1, 1, "c1"), nil},
+		{"checkpoint_of_the_same_batch_with_other_files", checkpointed(1, "r", 1, 2, "c2"), nil},
+		{"kept_batch_is_committed_again", committed(1, "r", 1), nil},
 
 		{"no_kind", driverlog.Command{}, &driverlog.CommandError{}},
+		{"application_with_batch", with(application(1, "r", 50, ""), func(c *driverlog.Command) { c.Batch = 1 }), &driverlog.CommandError{}},
+		{"application_with_keep", with(application(1, "r", 50, ""), func(c *driverlog.Command) { c.Keep = 1 }), &driverlog.CommandError{}},
+		{"application_with_inputs", with(inputs(1, 1), func(c *driverlog.Command) { c.Kind, c.Batch = driverlog.Application, 0 }), &driverlog.CommandError{}},
+		{"begin_with_keep", with(begin(1, "a", 3, 400), func(c *driverlog.Command) { c.Keep = 1 }), &driverlog.CommandError{}},
+		{"leader_with_keep", with(lead("n"), func(c *driverlog.Command) { c.Keep = 1 }), &driverlog.CommandError{}},
+		{"checkpoint_with_time", with(checkpointed(1, "r", 2, 1, ""), func(c *driverlog.Command) { c.Time = 1 }), &driverlog.CommandError{}},
+		{"checkpoint_that_keeps_past_its_batch", checkpointed(1, "r", 2, 4, ""), &driverlog.CommandError{}},
+		{"checkpoint_that_keeps_from_before_zero", checkpointed(1, "r", 2, -1, ""), &driverlog.CommandError{}},
+		{"description_too_large", application(1, "r", 50, strings.Repeat("m", driverlog.MaxPayload+1)), &driverlog.CommandError{}},
+		{"another_zero_time", application(1, "r", 51, "graph"), &driverlog.ZeroTimeError{App: "r", Have: 50, Got: 51}},
+		{"checkpoint_of_an_unknown_application", checkpointed(1, "b", 0, 0, ""), &driverlog.CheckpointError{App: "b", Reason: "the application is not registered"}},
+		{"checkpoint_of_an_unregistered_application", checkpointed(1, "a", 0, 0, ""), &driverlog.CheckpointError{App: "a", Reason: "the application is not registered"}},
+		{"checkpoint_of_an_open_batch", checkpointed(1, "r", 3, 2, ""), &driverlog.CheckpointError{App: "r", Batch: 3, Keep: 2, Reason: "the batch is not committed"}},
+		{"checkpoint_before_the_last", checkpointed(1, "r", 0, 1, ""), &driverlog.CheckpointError{App: "r", Batch: 0, Keep: 1, Reason: "a later checkpoint stands"}},
+		{"keep_before_that_of_the_last", checkpointed(1, "r", 2, 0, ""), &driverlog.CheckpointError{App: "r", Batch: 2, Keep: 0, Reason: "the batches before that one of the last checkpoint are forgotten"}},
+		{"kept_batch_is_prepared_again", prepared(1, "r", 1, "m"), &driverlog.OrderError{Kind: driverlog.Prepared, App: "r", Batch: 1, Want: 3}},
 		{"unknown_kind", driverlog.Command{Kind: 9, Epoch: 1, App: "a"}, &driverlog.CommandError{}},
 		{"leader_without_node", lead(""), &driverlog.CommandError{}},
 		{"leader_with_long_node", lead(strings.Repeat("n", 256)), &driverlog.CommandError{}},
@@ -211,6 +250,81 @@ func TestRequests(t *testing.T) {
 	})
 }
 
+func TestKept(t *testing.T) {
+	ids := func(a driverlog.App) (out []int64) {
+		for _, b := range a.Kept {
+			if len(b.Manifest) != 0 || b.Committed == 0 || len(b.Inputs) != 1 || b.Inputs[0].Data[0] != byte(b.ID) {
+				t.Errorf("kept batch %+v, want inputs and no manifest", b)
+			}
+			out = append(out, b.ID)
+		}
+		return out
+	}
+	run := func(m *machine, from, to int64) {
+		for id := from; id < to; id++ {
+			c := begin(1, "a", id, id)
+			c.Inputs = []driverlog.Input{{Stream: 1, Data: []byte{byte(id)}}}
+			m.must(t, c, prepared(1, "a", id, "m"), committed(1, "a", id))
+		}
+	}
+	t.Run("from_registration_on_up_to_the_checkpoint", func(t *testing.T) {
+		m := &machine{}
+		m.must(t, lead("n"))
+		run(m, 0, 2)
+		if got := ids(m.App("a")); len(got) != 0 {
+			t.Errorf("an application that is not registered keeps %v", got)
+		}
+		m.must(t, application(1, "a", 0, ""))
+		run(m, 2, 7)
+		if got := ids(m.App("a")); !slices.Equal(got, []int64{2, 3, 4, 5, 6}) {
+			t.Errorf("keeps %v, want 2 to 6", got)
+		}
+		m.must(t, checkpointed(1, "a", 6, 5, ""))
+		if got := ids(m.App("a")); !slices.Equal(got, []int64{5, 6}) {
+			t.Errorf("after a checkpoint keeps %v, want 5 and 6", got)
+		}
+		m.must(t, checkpointed(1, "a", 6, 7, ""))
+		if got := ids(m.App("a")); len(got) != 0 {
+			t.Errorf("after another checkpoint keeps %v, want none", got)
+		}
+		run(m, 7, 9)
+		a := m.App("a")
+		if got := ids(a); !slices.Equal(got, []int64{7, 8}) {
+			t.Errorf("keeps %v, want 7 and 8", got)
+		}
+		if b, ok := a.Batch(7); !ok || b.ID != 7 || b.Manifest != nil {
+			t.Errorf("Batch(7) = %+v, %t; want it without its manifest", b, ok)
+		}
+		if b, ok := a.Batch(8); !ok || string(b.Manifest) != "m" {
+			t.Errorf("Batch(8) = %+v, %t; want the last committed one with its manifest", b, ok)
+		}
+		if b, ok := a.Batch(6); ok {
+			t.Errorf("Batch(6) = %+v, want none", b)
+		}
+	})
+	t.Run("no_more_than_65536_without_a_checkpoint", func(t *testing.T) {
+		m := &machine{}
+		m.must(t, lead("n"), application(1, "a", 0, ""))
+		run(m, 0, driverlog.MaxKept-1)
+		last := begin(1, "a", driverlog.MaxKept-1, driverlog.MaxKept)
+		last.Inputs = []driverlog.Input{{Data: []byte{0xff}}}
+		m.must(t, last)
+		_, err := m.step(begin(1, "a", driverlog.MaxKept, driverlog.MaxKept+1))
+		var limit *driverlog.LimitError
+		if !errors.As(err, &limit) || limit.Limit != driverlog.MaxKept {
+			t.Fatalf("Step = %v, want a LimitError", err)
+		}
+		m.must(t, prepared(1, "a", driverlog.MaxKept-1, ""), committed(1, "a", driverlog.MaxKept-1))
+		if _, err := m.step(begin(1, "a", driverlog.MaxKept, driverlog.MaxKept+1)); !errors.As(err, &limit) {
+			t.Fatalf("Step = %v, want a LimitError", err)
+		}
+		if restored, err := driverlog.DecodeState(m.Append(nil)); err != nil || restored.Digest() != m.Digest() {
+			t.Fatalf("the full state does not restore: %v", err)
+		}
+		m.must(t, checkpointed(1, "a", driverlog.MaxKept-1, 1, ""), begin(1, "a", driverlog.MaxKept, driverlog.MaxKept+1))
+	})
+}
+
 func TestClone(t *testing.T) {
 	t.Run("shares_nothing", func(t *testing.T) {
 		m := busy(t)
@@ -226,6 +340,8 @@ func TestClone(t *testing.T) {
 		clone.must(t, committed(1, "a", 1), prepared(1, "a", 2, "m2"), lead("n2"), begin(clone.index+3, "A", 0, 1))
 		clone.Apps[1].Open[1].Inputs[0].Data[0] = '!'
 		clone.Apps[1].Last.Manifest[0] = '!'
+		clone.Apps[2].Description[0], clone.Apps[2].Checkpoint.Manifest[0] = '!', '!'
+		clone.Apps[2].Kept[0].Time = -1
 		if !bytes.Equal(before, m.Append(nil)) {
 			t.Error("writing to the clone changed the original")
 		}

@@ -35,6 +35,9 @@ func refusals(s *suite) {
 		s.prepared(app, 2, "m"),
 		s.committed(app, 1),
 		s.prepared("other", 0, "m"),
+		s.checkpointed(app, 0, 0, "of an application that is not registered"),
+		s.checkpointed(app, 0, 2, "that keeps past its batch"),
+		{Kind: driverlog.Application, App: app},
 	}
 	big := s.begin(app, 2, 30)
 	big.Inputs = []driverlog.Input{{Data: make([]byte, driverlog.MaxPayload+1)}}
@@ -65,7 +68,8 @@ func fencing(s *suite) {
 	if got := s.state(); got.Leader != "other" || got.Epoch != s.epoch {
 		s.Errorf("leader %q of epoch %d, want other of %d", got.Leader, got.Epoch, s.epoch)
 	}
-	for _, cmd := range []driverlog.Command{old.begin(app, 1, 2), old.prepared(app, 0, "m"), old.committed(app, 0)} {
+	for _, cmd := range []driverlog.Command{old.begin(app, 1, 2), old.prepared(app, 0, "m"), old.committed(app, 0),
+		old.application(app, 0, ""), old.checkpointed(app, 0, 0, "")} {
 		if e := refused[*driverlog.FencedError](s, cmd); e.Have != s.epoch || e.Got != old.epoch {
 			s.Errorf("%s: %+v, want Have %d, Got %d", cmd.Kind, e, s.epoch, old.epoch)
 		}
@@ -179,6 +183,8 @@ func reopening(s *suite, r Reopener) {
 	s.ok(s.prepared(app, 0, "m0"))
 	s.ok(s.committed(app, 0))
 	s.ok(s.prepared(app, 1, "m1"))
+	s.ok(s.application(app, -7, "graph"))
+	s.ok(s.committed(app, 1))
 	want := s.state()
 	s.log = r.Reopen(s.T, s.log)
 	// The new log may have begun a term by now; nothing else may differ.
@@ -192,7 +198,7 @@ func reopening(s *suite, r Reopener) {
 	if res := s.ok(again); !res.Duplicate {
 		s.Error("a request was forgotten by reopening")
 	}
-	s.ok(s.committed(app, 1))
+	s.ok(s.prepared(app, 2, "m2"))
 	s.ok(s.begin(app, 4, 4))
 }
 

@@ -1,0 +1,80 @@
+package rdd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// writeDurably writes all partitions, and then the manifest that says which files count.
+func (b *base) writeDurably(ctx context.Context, m *mark, dir string, parts int) (*checkpointManifest, error) {
+	manifest := &checkpointManifest{parts: make([]checkpointPart, parts)}
+	err := runMarkedRows(ctx, b, "checkpoint", allParts(parts), func(t *task, part int) (checkpointPart, error) {
+		return writeOwnPart(t, dir, part, parts, !b.home.opts.PlainCheckpoints, m.frames)
+	}, func(i int, p checkpointPart) { manifest.parts[i] = p })
+	if err != nil {
+		return nil, err
+	}
+	if err := manifest.sweep(dir); err != nil {
+		return nil, err
+	}
+	if manifest.partitioner, err = encodePartitioner(b.partitioner); err != nil {
+		return nil, err
+	}
+	return manifest, writeManifest(dir, manifest)
+}
+
+// writeOwnPart writes the frames of a partition to a file that no other attempt has.
+func writeOwnPart(t *task, dir string, part, parts int, compress bool, frames func(t *task, part int, put func([]byte, int) error) error) (checkpointPart, error) {
+	f, err := os.CreateTemp(dir, fmt.Sprintf("part-%05d-task-%d-*", part, t.env.Attempt().Task))
+	if err != nil {
+		return checkpointPart{}, err
+	}
+	w := &summed{to: f}
+	err = fillPart(t, w, part, parts, compress, frames)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = os.Remove(f.Name()) // what stays of it is not in the manifest
+		return checkpointPart{}, err
+	}
+	return checkpointPart{Name: filepath.Base(f.Name()), Size: w.size, Sum: w.sum}, nil
+}
+
+// summed notes length and checksum of what is written.
+type summed struct {
+	to   io.Writer
+	size int64
+	sum  uint32
+}
+
+func (w *summed) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p)
+	w.size += int64(n)
+	w.sum = crc32.Update(w.sum, crc32.IEEETable, p[:n])
+	return n, err
+}
+
+// sweep removes the files of attempts that did not count.
+func (m *checkpointManifest) sweep(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) == len(m.parts) {
+		return err
+	}
+	counts := map[string]bool{}
+	for _, p := range m.parts {
+		counts[p.Name] = true
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "part-") && !counts[e.Name()] {
+			_ = os.Remove(filepath.Join(dir, e.Name())) // one that stays only takes room
+		}
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package streamingcontext
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/leat-io/leat/dstream"
+	"github.com/leat-io/leat/scheduler/driverlog"
+)
+
+// checkpointEvery is after how long without new files of state a checkpoint is written all the same, so that the driver log
+// can forget the inputs of old batches.
+const checkpointEvery = 10 * time.Second
+
+// A checkpointer writes checkpoints after batches are committed, and removes what no checkpoint needs any more.
+//
+// A checkpoint says which files hold which state, as they are at that moment, and what inputs remember. The driver log holds
+// the inputs of all batches since, and of those before that the streams need to make their RDDs again.
+type checkpointer struct {
+	c      *Context
+	d      *durable
+	l      *ledger
+	plan   *sync.Mutex // held while inputs are asked and a batch is begun
+	last   int64       // the batch of the last checkpoint
+	files  []string    // of state, in the last checkpoint, below the folder of the engine's checkpoints
+	stale  []string    // of state, of checkpoints before
+	period int64       // batches between checkpoints at most
+}
+
+// committed writes a checkpoint if one is due after batch b.
+//
+// Errors: what ends the context. A checkpoint that cannot be written is logged and tried again after the next batch.
+func (p *checkpointer) committed(ctx context.Context, b *batch) error {
+	streams, files := p.written()
+	if slices.Equal(files, p.files) && b.id-p.last < p.period {
+		return nil
+	}
+	manifest, err := p.write(b, streams)
+	if err != nil {
+		p.c.opts.Logger.Error("checkpoint is not written", "batch", int64(b.time), "err", err)
+		return nil
+	}
+	state, err := p.d.log.State(ctx)
+	if err != nil {
+		return err
+	}
+	app := state.App(p.d.app)
+	keep := keptFrom(app, b.id, p.c.graph.OldestInput(b.time, streams))
+	if _, err := p.d.log.Propose(ctx, driverlog.Command{
+		Kind: driverlog.Checkpointed, Epoch: p.l.epoch, App: p.d.app, Batch: b.id, Keep: keep, Manifest: manifest,
+	}); err != nil {
+		return fmt.Errorf("checkpoint of batch %s: %w", b.time, err)
+	}
+	for _, old := range p.files {
+		if !slices.Contains(files, old) {
+			p.stale = append(p.stale, old)
+		}
+	}
+	p.last, p.files = b.id, files
+	if err := p.clean(app, keep, string(manifest)); err != nil {
+		p.c.opts.Logger.Warn("what no checkpoint needs is not removed", "batch", int64(b.time), "err", err)
+	}
+	return nil
+}
+
+// written returns the checkpointed RDDs of the streams, and the folders of them below that of the engine.
+func (p *checkpointer) written() (streams []dstream.StreamCheckpoint, files []string) {
+	streams = p.c.graph.Checkpoint()
+	for _, s := range streams {
+		for _, f := range s.Files {
+			files = append(files, f.Dir)
+		}
+	}
+	return streams, files
+}
+
+// write makes the checkpoint file.
+func (p *checkpointer) write(b *batch, streams []dstream.StreamCheckpoint) ([]byte, error) {
+	body := checkpointBody{App: p.d.app, Batch: b.id, Time: int64(b.time), Streams: streams}
+	p.plan.Lock()
+	defer p.plan.Unlock()
+	for _, in := range p.c.graph.Inputs() {
+		saver, ok := in.Input.(dstream.InputSaver)
+		if !ok {
+			continue
+		}
+		var data []byte
+		if err := apart(func() (err error) {
+			data, err = saver.Save()
+			return err
+		}); err != nil {
+			return nil, fmt.Errorf("%s: %w", in.Name, err)
+		}
+		body.Inputs = append(body.Inputs, savedInput{in.ID, in.Name, data})
+	}
+	return p.d.writeCheckpoint(body, p.l.epoch)
+}
+
+// keptFrom returns the first batch whose inputs stay: of those from needed on, or the one after id.
+func keptFrom(app driverlog.App, id int64, needed dstream.Time) int64 {
+	for _, kept := range app.Kept {
+		if kept.Time >= int64(needed) {
+			return min(kept.ID, id+1)
+		}
+	}
+	return id + 1
+}
+
+// clean removes files of state that were stale before the checkpoint, older checkpoints, and blobs that nothing refers to.
+func (p *checkpointer) clean(app driverlog.App, keep int64, manifest string) error {
+	var errs []error
+	root := p.c.engine.rdds.Options().CheckpointDir
+	for _, dir := range p.stale {
+		errs = append(errs, os.RemoveAll(filepath.Join(root, filepath.FromSlash(dir))))
+	}
+	p.stale = nil
+	errs = append(errs, p.c.blocks.clean(p.d.blocks, keptTime(app, keep)))
+	used := referred(app, keep)
+	folder := filepath.Join(p.d.dir, "checkpoints")
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		old := strings.HasPrefix(name, "checkpoint-") && !strings.HasSuffix(manifest, name)
+		unused := strings.HasPrefix(name, "blob-") && !used[name]
+		if old || unused {
+			if err := os.Remove(filepath.Join(folder, name)); !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// keptTime returns the time of batch keep, or one after all batches.
+func keptTime(app driverlog.App, keep int64) dstream.Time {
+	if b, ok := app.Batch(keep); ok {
+		return dstream.Time(b.Time)
+	}
+	last, _ := app.LastTime()
+	return dstream.Time(last + 1)
+}
+
+// referred returns the names of the blobs that the driver log refers to in batches from keep on.
+func referred(app driverlog.App, keep int64) map[string]bool {
+	used := map[string]bool{}
+	for _, b := range slices.Concat(app.Kept, app.Open) {
+		if b.ID < keep {
+			continue
+		}
+		for _, in := range b.Inputs {
+			if len(in.Data) > 2 && in.Data[1] == inputInBlob {
+				used[blobName(in.Data[2:])] = true
+			}
+		}
+		// A manifest in a blob ends with the reference.
+		if m := b.Manifest; len(m) > 32 && m[0] == stagedVersion {
+			used[blobName(m[len(m)-32:])] = true
+		}
+	}
+	return used
+}

@@ -1,0 +1,141 @@
+package streamingcontext
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/leat-io/leat/dstream"
+	"github.com/leat-io/leat/rdd"
+	"github.com/leat-io/leat/scheduler/driverlog"
+	"github.com/leat-io/leat/scheduler/driverlog/boltlog"
+)
+
+// CheckpointInfo is one checkpoint in a folder of GetOrCreate.
+type CheckpointInfo struct {
+	File    string // below the folder
+	App     string
+	Batch   int64          // the last batch that it holds
+	Time    dstream.Time   // of that batch
+	Files   int            // RDDs of streams with state that it names
+	Counts  bool           // it is the one that a context would go on from
+	Pending []dstream.Time // batches that are begun and not committed, of the one that counts
+	Damage  string         // what is wrong with the file, empty if nothing
+}
+
+// Checkpoints returns the checkpoints in a folder that GetOrCreate was given, the newest first. A program may be using it
+// meanwhile.
+//
+// Errors: those of the driver log, and of the file system. A checkpoint that is damaged is listed.
+func Checkpoints(dir string) ([]CheckpointInfo, error) {
+	state, err := boltlog.Verify(filepath.Join(dir, "driver.db"))
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, "checkpoints"))
+	if err != nil {
+		return nil, err
+	}
+	var all []CheckpointInfo
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), "checkpoint-") {
+			continue
+		}
+		info := CheckpointInfo{File: "checkpoints/" + e.Name()}
+		path := filepath.Join(dir, "checkpoints", e.Name())
+		data, err := readBounded(path, maxCheckpoint)
+		if err == nil {
+			var body *checkpointBody
+			if body, err = decodeCheckpoint(path, data); err == nil {
+				info.App, info.Batch, info.Time = body.App, body.Batch, dstream.Time(body.Time)
+				for _, s := range body.Streams {
+					info.Files += len(s.Files)
+				}
+			}
+		}
+		if err != nil {
+			info.Damage = err.Error()
+		}
+		for _, app := range state.State.Apps {
+			if app.Checkpoint.Index != 0 && strings.HasSuffix(string(app.Checkpoint.Manifest), e.Name()) {
+				info.Counts = true
+				for _, b := range app.Open {
+					info.Pending = append(info.Pending, dstream.Time(b.Time))
+				}
+			}
+		}
+		all = append(all, info)
+	}
+	slices.Reverse(all) // names are in the order of the batches
+	return all, nil
+}
+
+// CheckpointReport is what VerifyCheckpoint looked at.
+type CheckpointReport struct {
+	Entries     int   // of the driver log, behind its snapshot
+	Apps        int   // applications in it
+	Checkpoints int   // that count
+	Folders     int   // of state, that they name
+	Blobs       int   // that the log refers to
+}
+
+// String returns the counts.
+func (r CheckpointReport) String() string {
+	return fmt.Sprintf("%d log entries, %d applications, %d checkpoints, %d folders of state, %d blobs",
+		r.Entries, r.Apps, r.Checkpoints, r.Folders, r.Blobs)
+}
+
+// VerifyCheckpoint checks what a context would go on from: the driver log, the checkpoint that counts, and the files of
+// state that it names. Blocks of receivers are checked when they are read. A program may be using the folder meanwhile; what it removes during the
+// call may be reported as missing.
+//
+// Errors: all that is damaged or missing, joined, each with the file's name.
+func VerifyCheckpoint(dir string) (CheckpointReport, error) {
+	var r CheckpointReport
+	info, err := boltlog.Verify(filepath.Join(dir, "driver.db"))
+	if err != nil {
+		return r, err
+	}
+	r.Entries, r.Apps = info.Entries, len(info.State.Apps)
+	d := &durable{dir: dir, blobs: &blobs{dir: filepath.Join(dir, "checkpoints")}}
+	var errs []error
+	for _, app := range info.State.Apps {
+		errs = append(errs, d.verify(app, &r)...)
+	}
+	return r, errors.Join(errs...)
+}
+
+// verify checks what recovery needs of an application.
+func (d *durable) verify(app driverlog.App, r *CheckpointReport) (errs []error) {
+	for _, b := range slices.Concat(app.Kept, app.Open) {
+		for _, in := range b.Inputs {
+			if len(in.Data) > 2 && in.Data[1] == inputInBlob {
+				r.Blobs++
+				_, err := d.blobs.read(in.Data[2:])
+				errs = append(errs, err)
+			}
+		}
+		if b.Prepared != 0 && len(b.Manifest) > 0 {
+			_, err := stagedOf(b.Manifest, d.blobs.read)
+			errs = append(errs, err)
+		}
+	}
+	if app.Checkpoint.Index == 0 {
+		return errs
+	}
+	body, err := d.readCheckpoint(app.Checkpoint.Manifest)
+	if err != nil {
+		return append(errs, err)
+	}
+	r.Checkpoints++
+	for _, s := range body.Streams {
+		for _, f := range s.Files {
+			r.Folders++
+			errs = append(errs, rdd.VerifyCheckpoint(filepath.Join(d.dir, "state", filepath.FromSlash(f.Dir)), f.Digest))
+		}
+	}
+	return errs
+}
