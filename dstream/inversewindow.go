@@ -1,6 +1,7 @@
 package dstream
 
 import (
+	"slices"
 	"time"
 
 	"github.com/leat-io/leat/dstream/internal/state"
@@ -16,13 +17,6 @@ type windowed[V any] struct {
 	Batches int64
 }
 
-// moved is the value of a key that enters or leaves the window, of so many batches.
-type moved[V any] struct {
-	Value   V
-	Batches int64
-	Leaving bool
-}
-
 // inverseWindow is ReduceByKeyAndWindow with inverse.
 //
 //	|____________________ previous window ____________________|
@@ -30,20 +24,28 @@ type moved[V any] struct {
 //	|_____ old ______|                                        |__ new __|
 //
 // The window at t is the one at t-slide, with the batches of old taken out by inverse and those of new
-// put in by reduce. Both are reduced by key beforehand, once a batch.
-func inverseWindow[K comparable, V any](s *DStream[rdd.Pair[K, V]], reduce, inverse func(V, V) V, window, slide time.Duration, o windowOptions) *DStream[rdd.Pair[K, V]] {
+// put in by reduce. Both are reduced by key beforehand, once a batch. Distinct says that the batches are reduced already and
+// lie as the options want it.
+func inverseWindow[K comparable, V any](s *DStream[rdd.Pair[K, V]], distinct bool, reduce, inverse func(V, V) V, window, slide time.Duration, o windowOptions) *DStream[rdd.Pair[K, V]] {
 	type pairs = rdd.Pair[K, V]
 	type version = *state.Version[K, windowed[V]]
-	reduced := ReduceByKey(s, reduce, o.byKey...)
+	sliding := sliding[K, V]{reduce: reduce, inverse: inverse, clone: codec.CloneFunc[V]()}
+	var wrong error
+	sliding.hasher, wrong = keyed.HasherFor[K]()
+	opts := alike(s.graph, o.byKey)
+	reduced := derive(s, "reduceByKey", nonNil(reduce != nil), func(r *rdd.RDD[pairs]) *rdd.RDD[*packedBatch[K, V]] {
+		if !distinct {
+			r = rdd.ReduceByKey(r, reduce, opts...)
+		}
+		return packBatch(r, sliding.hasher)
+	})
 	w, err := spanOf(reduced.node, window, slide)
-	keep, wrong := filterOf[K, V](o)
-	if err == nil {
-		err = wrong
-	}
-	clone := codec.CloneFunc[V]()
-	sliding := sliding[K, V]{reduce: reduce, inverse: inverse, clone: clone, forgets: keep != nil}
-	if err == nil {
-		sliding.hasher, err = keyed.HasherFor[K]()
+	keep, badFilter := filterOf[K, V](o)
+	sliding.forgets = keep != nil
+	for _, e := range []error{badFilter, wrong} {
+		if err == nil {
+			err = e
+		}
 	}
 	child := newStream[pairs](s.graph, "reduceByKeyAndWindow", err, reduced.node)
 	child.windowOver(w, reduced.node)
@@ -64,19 +66,22 @@ func inverseWindow[K comparable, V any](s *DStream[rdd.Pair[K, V]], reduce, inve
 		}
 		if previous == nil && len(entered) == 0 {
 			// A window is never absent: it begins with no keys, which lie as the batches' will.
-			entered = append(entered, rdd.ReduceByKey(rdd.Empty[pairs](c), reduce, alike(s.graph, o.byKey)...))
+			entered = append(entered, packBatch(rdd.ReduceByKey(rdd.Empty[pairs](c), reduce, opts...), sliding.hasher))
 		}
 		return nextWindow(c, previous, old, entered, sliding), nil
 	}, func(c *rdd.Context, versions *rdd.RDD[version]) *rdd.RDD[pairs] {
-		return stateRows(c, "reduceByKeyAndWindow", versions, versions.Partitioner(), func(k K, s *windowed[V], out []pairs) []pairs {
-			p := pairs{Key: k, Value: s.Value}
-			if clone != nil {
-				p.Value = clone(p.Value)
+		own := cloneValues[K](sliding.clone)
+		return stateRows(c, "reduceByKeyAndWindow", versions, versions.Partitioner(), func(s *windowed[V]) V { return s.Value }, func(rows []pairs) []pairs {
+			if rows = own(rows); keep == nil {
+				return rows
 			}
-			if keep == nil || keep(p) {
-				return append(out, p)
+			kept := rows[:0]
+			for i := range rows {
+				if keep(rows[i]) {
+					kept = append(kept, rows[i])
+				}
 			}
-			return out
+			return kept
 		})
 	})
 	return child
@@ -91,126 +96,162 @@ type sliding[K comparable, V any] struct {
 }
 
 // nextWindow returns the versions of the window that follow previous, which is nil before the first.
-func nextWindow[K comparable, V any](c *rdd.Context, previous *rdd.RDD[*state.Version[K, windowed[V]]], old, entered []*rdd.RDD[rdd.Pair[K, V]], w sliding[K, V]) *rdd.RDD[*state.Version[K, windowed[V]]] {
+func nextWindow[K comparable, V any](c *rdd.Context, previous *rdd.RDD[*state.Version[K, windowed[V]]], old, entered []*rdd.RDD[*packedBatch[K, V]], w sliding[K, V]) *rdd.RDD[*state.Version[K, windowed[V]]] {
 	type version = *state.Version[K, windowed[V]]
-	var changes []*rdd.RDD[rdd.Pair[K, moved[V]]]
-	for _, b := range old {
-		changes = append(changes, mark(c, b, true))
-	}
-	for _, b := range entered {
-		changes = append(changes, mark(c, b, false))
-	}
-	var all *rdd.RDD[rdd.Pair[K, moved[V]]]
+	batches := slices.Concat(old, entered)
 	var p rdd.AnyPartitioner
-	if len(changes) > 0 {
-		all = rdd.UnionAll(c, changes...)
-		p = all.Partitioner()
+	if len(batches) > 0 {
+		p = batches[0].Partitioner()
 	} else {
 		p = previous.Partitioner()
 	}
-	return rdd.ZipRows(c, "slide", previous, all, p,
-		func(_ int, was rdd.Rows[version], rows rdd.Rows[rdd.Pair[K, moved[V]]], out func([]version) error) error {
-			var before version
-			if err := was.Each(func(chunk []version) error {
-				before = chunk[0]
-				return nil
-			}); err != nil {
-				return err
-			}
-			changes, err := w.gather(rows, len(old) <= 1 && len(entered) <= 1)
+	return rdd.ZipRowsAll(c, "slide", previous, batches, p,
+		func(_ int, was rdd.Rows[version], batches []rdd.Rows[*packedBatch[K, V]], out func([]version) error) error {
+			before, err := onlyRecord(was)
 			if err != nil {
 				return err
 			}
-			return out([]version{w.slide(before, changes)})
-		})
-}
-
-// mark notes of a batch's pairs whether they leave or enter the window.
-func mark[K comparable, V any](c *rdd.Context, batch *rdd.RDD[rdd.Pair[K, V]], leaving bool) *rdd.RDD[rdd.Pair[K, moved[V]]] {
-	return rdd.ZipRows[rdd.Pair[K, V], struct{}](c, "moved", batch, nil, batch.Partitioner(),
-		func(_ int, rows rdd.Rows[rdd.Pair[K, V]], _ rdd.Rows[struct{}], out func([]rdd.Pair[K, moved[V]]) error) error {
-			var buf []rdd.Pair[K, moved[V]]
-			return rows.Each(func(chunk []rdd.Pair[K, V]) error {
-				buf = buf[:0]
-				for _, p := range chunk {
-					buf = append(buf, rdd.Pair[K, moved[V]]{Key: p.Key, Value: moved[V]{p.Value, 1, leaving}})
-				}
-				return out(buf)
-			})
-		})
-}
-
-// gather returns what leaves and then what enters, each key once of either. single says that this is
-// how rows come: where one batch leaves and one enters, both reduced.
-func (w *sliding[K, V]) gather(rows rdd.Rows[rdd.Pair[K, moved[V]]], single bool) ([]rdd.Pair[K, moved[V]], error) {
-	var all []rdd.Pair[K, moved[V]]
-	if single {
-		err := rows.Each(func(chunk []rdd.Pair[K, moved[V]]) error {
-			all = append(all, chunk...)
-			return nil
-		})
-		return all, err
-	}
-	left, came := keyed.New[K, moved[V]](w.hasher, 0), keyed.New[K, moved[V]](w.hasher, 0)
-	if err := rows.Each(func(chunk []rdd.Pair[K, moved[V]]) error {
-		for _, m := range chunk {
-			t := came
-			if m.Value.Leaving {
-				t = left
+			leaving, err := w.together(batches[:len(old)])
+			if err != nil {
+				return err
 			}
-			at, fresh := t.Upsert(m.Key)
-			if sum := t.Value(at); fresh {
-				*sum = m.Value
-			} else {
-				sum.Value = w.reduce(sum.Value, m.Value.Value)
-				sum.Batches += m.Value.Batches
+			entering, err := w.together(batches[len(old):])
+			if err != nil {
+				return err
 			}
-		}
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	all = left.Pairs(make([]rdd.Pair[K, moved[V]], 0, left.Len()+came.Len()), 0, left.Len())
-	return came.Pairs(all, 0, came.Len()), nil
+			u := before.Update(w.hasher, max(leaving.len(), entering.len()))
+			w.move(u, leaving, w.leave)
+			w.move(u, entering, w.enter)
+			return out([]version{u.Done()})
+		})
 }
 
-// slide takes out of a version what leaves the window and puts in what enters.
-func (w *sliding[K, V]) slide(before *state.Version[K, windowed[V]], changes []rdd.Pair[K, moved[V]]) *state.Version[K, windowed[V]] {
-	u := before.Update(w.hasher, (len(changes)+1)/2)
-	var touched [512]int32
-	for len(changes) > 0 {
-		chunk := changes[:min(len(touched), len(changes))]
-		changes = changes[len(chunk):]
-		at := touched[:len(chunk)]
-		state.Touch(u, chunk, at)
-		for i := range chunk {
-			w.move(u, at[i], &chunk[i].Value)
-		}
-	}
-	return u.Done()
+// change is what leaves or enters a window: each key once, and how many batches each value is of, one where batches is nil.
+type change[K comparable, V any] struct {
+	rows    *keyed.Packed[K, V] // nil where there are none
+	batches []int64
 }
 
-// move changes the state of a touched key.
-func (w *sliding[K, V]) move(u *state.Update[K, windowed[V]], at int32, m *moved[V]) {
+func (c change[K, V]) len() int {
+	if c.rows == nil {
+		return 0
+	}
+	return c.rows.Len()
+}
+
+// together returns the batches as one change, their values combined in their order.
+func (w *sliding[K, V]) together(batches []rdd.Rows[*packedBatch[K, V]]) (change[K, V], error) {
+	var all change[K, V]
+	var sum *keyed.Table[K, V]
+	for i, b := range batches {
+		batch, err := onlyRecord(b)
+		if err != nil {
+			return all, err
+		}
+		if batch == nil {
+			continue
+		}
+		if len(batches) == 1 {
+			all.rows = batch.rows
+			return all, nil
+		}
+		if i == 0 || sum == nil {
+			sum = keyed.New[K, V](w.hasher, batch.rows.Len())
+		}
+		all.batches = w.add(sum, batch.rows, all.batches)
+	}
+	if sum != nil {
+		all.rows = sum.Packed()
+	}
+	return all, nil
+}
+
+// slideStep is how many keys are looked for at a time.
+const slideStep = 512
+
+// add adds the values of a batch to those of the batches before, and counts the batches of each.
+func (w *sliding[K, V]) add(sum *keyed.Table[K, V], batch *keyed.Packed[K, V], batches []int64) []int64 {
+	var found [slideStep]int32
+	values := batch.Values()
+	for from := 0; from < batch.Len(); from += slideStep {
+		to := min(from+slideStep, batch.Len())
+		keyed.EnumeratePacked(sum, batch, from, to, found[:])
+		sums := sum.Values()
+		for i, at := range found[:to-from] {
+			v := w.own(values.At(from + i))
+			if int(at) == len(batches) {
+				*sums.At(int(at)) = v
+				batches = append(batches, 1)
+				continue
+			}
+			*sums.At(int(at)) = w.reduce(*sums.At(int(at)), v)
+			batches[at]++
+		}
+	}
+	return batches
+}
+
+// own returns a value of a batch for the functions to keep and change: batches are read by others as well.
+func (w *sliding[K, V]) own(v *V) V {
+	if w.clone != nil {
+		return w.clone(*v)
+	}
+	return *v
+}
+
+// move calls f for each key that leaves or enters.
+func (w *sliding[K, V]) move(u *state.Update[K, windowed[V]], c change[K, V], f func(u *state.Update[K, windowed[V]], at int32, v V, batches int64)) {
+	n := c.len()
+	if n == 0 {
+		return
+	}
+	var touched [slideStep]int32
+	values := c.rows.Values()
+	batches := int64(1)
+	for from := 0; from < n; from += slideStep {
+		to := min(from+slideStep, n)
+		state.TouchPacked(u, c.rows, from, to, touched[:])
+		for i, at := range touched[:to-from] {
+			if c.batches != nil {
+				batches = c.batches[from+i]
+			}
+			f(u, at, w.own(values.At(from+i)), batches)
+		}
+	}
+}
+
+// state returns the state of a touched key for the functions to change.
+func (w *sliding[K, V]) state(u *state.Update[K, windowed[V]], at int32) (windowed[V], bool) {
 	s, ok := u.At(at)
 	if ok && w.clone != nil {
 		s.Value = w.clone(s.Value) // the version before has it too
 	}
-	switch {
-	case m.Leaving && !ok: // it was never counted: the stream began after it
-	case m.Leaving:
-		s.Value = w.inverse(s.Value, m.Value)
-		// A key that no batch holds is dropped; what enters starts afresh, without what rounding left behind.
-		if s.Batches -= m.Batches; s.Batches == 0 && w.forgets {
-			u.Unset(at)
-			return
-		}
-		u.Set(at, s)
-	case !ok:
-		u.Set(at, windowed[V]{Value: m.Value, Batches: m.Batches})
-	default:
-		s.Value = w.reduce(s.Value, m.Value)
-		s.Batches += m.Batches
-		u.Set(at, s)
+	return s, ok
+}
+
+// leave takes a value out of the state of a touched key.
+func (w *sliding[K, V]) leave(u *state.Update[K, windowed[V]], at int32, v V, batches int64) {
+	s, ok := w.state(u, at)
+	if !ok {
+		return // it was never counted: the stream began after it
 	}
+	s.Value = w.inverse(s.Value, v)
+	// A key that no batch holds is dropped; what enters starts afresh, without what rounding left behind.
+	if s.Batches -= batches; s.Batches == 0 && w.forgets {
+		u.Unset(at)
+		return
+	}
+	u.Set(at, s)
+}
+
+// enter puts a value into the state of a touched key.
+func (w *sliding[K, V]) enter(u *state.Update[K, windowed[V]], at int32, v V, batches int64) {
+	s, ok := w.state(u, at)
+	if !ok {
+		u.Set(at, windowed[V]{Value: v, Batches: batches})
+		return
+	}
+	s.Value = w.reduce(s.Value, v)
+	s.Batches += batches
+	u.Set(at, s)
 }

@@ -118,3 +118,41 @@ func TestDriftOfFloats_I06(t *testing.T) {
 		})
 	}
 }
+
+// tallied is a stream of pairs whose values the functions change in place.
+func tallied(d *driver, batches ...string) *dstream.DStream[rdd.Pair[string, *tally]] {
+	return dstream.Map(input(d, words(batches...)...), func(p rdd.Pair[string, int]) rdd.Pair[string, *tally] {
+		return rdd.Pair[string, *tally]{Key: p.Key, Value: &tally{N: 1}}
+	})
+}
+
+// What the batches of a window hold is read when they enter and again when they leave, however many do at once: functions that
+// change what they are given, or return their second argument, change nothing of it.
+func TestInverseWindowOfValuesThatAreChangedInPlace(t *testing.T) {
+	for slide, want := range map[int]string{
+		1: "a:1; a:1 b:1; a:2 b:1; a:1 b:2; a:1 b:1; b:1",
+		2: "none; a:1 b:1; none; a:1 b:2; none; b:1",
+	} {
+		for _, isolate := range []bool{false, true} {
+			t.Run(fmt.Sprintf("slide=%d/isolate=%t", slide, isolate), func(t *testing.T) {
+				d := newDriver(t, setup{parallelism: 2, isolate: isolate})
+				window := dstream.ReduceByKeyAndWindow(tallied(d, "a", "b", "a", "b", "-", "-"), func(a, b *tally) *tally {
+					b.N += a.N
+					a.N = -100
+					return b
+				}, func(a, b *tally) *tally {
+					a.N -= b.N
+					b.N = -100
+					return a
+				}, seconds(3), seconds(slide), dstream.KeepWindowed(func(p rdd.Pair[string, *tally]) bool { return p.Value.N != 0 }))
+				out := collect(dstream.Map(window, func(p rdd.Pair[string, *tally]) letter {
+					n := p.Value.N
+					p.Value.N = 7 // the stream's consumers change what they get
+					return letter{Key: p.Key, Value: n}
+				}))
+				d.run(6)
+				equal(t, out.text(6), want)
+			})
+		}
+	}
+}

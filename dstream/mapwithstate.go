@@ -97,13 +97,7 @@ func snapshotsOf[K comparable, S, E any](states *DStream[*stateStep[K, S, E]], c
 			func(_ int, rows rdd.Rows[step], _ rdd.Rows[struct{}], out func([]rdd.Pair[K, S]) error) error {
 				return rows.Each(func(chunk []step) error {
 					for _, s := range chunk {
-						if err := pushStates(s.states, out, func(k K, s *stamped[S], out []rdd.Pair[K, S]) []rdd.Pair[K, S] {
-							p := rdd.Pair[K, S]{Key: k, Value: s.Value}
-							if clone != nil {
-								p.Value = clone(p.Value)
-							}
-							return append(out, p)
-						}); err != nil {
+						if err := pushStates(s.states, out, func(s *stamped[S]) S { return s.Value }, cloneValues[K](clone)); err != nil {
 							return err
 						}
 					}

@@ -29,7 +29,7 @@ import (
 func ReduceByKeyAndWindow[K comparable, V any](s *DStream[rdd.Pair[K, V]], reduce, inverse func(V, V) V, window, slide time.Duration, opts ...WindowOption) *DStream[rdd.Pair[K, V]] {
 	o := windowOptionsOf(opts)
 	if inverse != nil {
-		return inverseWindow(s, reduce, inverse, window, slide, o)
+		return inverseWindow(s, false, reduce, inverse, window, slide, o)
 	}
 	return paneWindow("reduceByKeyAndWindow", s, reduce, window, slide, o)
 }
@@ -222,8 +222,8 @@ func CountByWindow[T any](s *DStream[T], window, slide time.Duration) *DStream[i
 // Time, Cost and Errors: as ReduceByKeyAndWindow with inverse: the context needs a checkpoint directory.
 func CountByValueAndWindow[T comparable](s *DStream[T], window, slide time.Duration, opts ...ByKeyOption) *DStream[rdd.Pair[T, int64]] {
 	counted := CountByValue(s, opts...)
-	return ReduceByKeyAndWindow(counted, sum, difference, window, slide, Partitioned(opts...),
-		KeepWindowed(func(p rdd.Pair[T, int64]) bool { return p.Value != 0 }))
+	return inverseWindow(counted, true, sum, difference, window, slide, windowOptionsOf([]WindowOption{Partitioned(opts...),
+		KeepWindowed(func(p rdd.Pair[T, int64]) bool { return p.Value != 0 })}))
 }
 
 func sum(a, b int64) int64        { return a + b }

@@ -116,13 +116,14 @@ func (s *stateRDDs[S]) forget(upTo Time) {
 	}
 }
 
-// stateRows returns what show appends for each key of the versions, keys in their order.
-func stateRows[K comparable, S, T any](c *rdd.Context, op string, versions *rdd.RDD[*state.Version[K, S]], p rdd.AnyPartitioner, show func(k K, s *S, out []T) []T) *rdd.RDD[T] {
+// stateRows returns what show makes of the keys of the versions, each with what pick takes from its state, in their order. It
+// is given many keys at a time, which it may change and return.
+func stateRows[K comparable, S, T any](c *rdd.Context, op string, versions *rdd.RDD[*state.Version[K, S]], p rdd.AnyPartitioner, pick func(s *S) T, show func(rows []rdd.Pair[K, T]) []rdd.Pair[K, T]) *rdd.RDD[rdd.Pair[K, T]] {
 	return rdd.ZipRows[*state.Version[K, S], struct{}](c, op, versions, nil, p,
-		func(_ int, rows rdd.Rows[*state.Version[K, S]], _ rdd.Rows[struct{}], out func([]T) error) error {
+		func(_ int, rows rdd.Rows[*state.Version[K, S]], _ rdd.Rows[struct{}], out func([]rdd.Pair[K, T]) error) error {
 			return rows.Each(func(chunk []*state.Version[K, S]) error {
 				for _, v := range chunk {
-					if err := pushStates(v, out, show); err != nil {
+					if err := pushStates(v, out, pick, show); err != nil {
 						return err
 					}
 				}
@@ -131,21 +132,28 @@ func stateRows[K comparable, S, T any](c *rdd.Context, op string, versions *rdd.
 		})
 }
 
-// pushStates pushes what show appends for each key of a version.
-func pushStates[K comparable, S, T any](v *state.Version[K, S], out func([]T) error, show func(k K, s *S, out []T) []T) error {
-	var buf []T
+// pushStates pushes what show makes of the keys of a version.
+func pushStates[K comparable, S, T any](v *state.Version[K, S], out func([]rdd.Pair[K, T]) error, pick func(s *S) T, show func(rows []rdd.Pair[K, T]) []rdd.Pair[K, T]) error {
 	var err error
-	v.Each(func(k K, s *S) bool {
-		if buf = show(k, s, buf); len(buf) >= 1024 {
-			err = out(buf)
-			buf = buf[:0]
+	state.Project(v, pick, func(rows []rdd.Pair[K, T]) bool {
+		if rows = show(rows); len(rows) > 0 {
+			err = out(rows)
 		}
 		return err == nil
 	})
-	if err != nil || len(buf) == 0 {
-		return err
+	return err
+}
+
+// cloneValues returns a show that gives each row a value of its own; clone is nil where assignment does that.
+func cloneValues[K comparable, V any](clone func(V) V) func(rows []rdd.Pair[K, V]) []rdd.Pair[K, V] {
+	return func(rows []rdd.Pair[K, V]) []rdd.Pair[K, V] {
+		if clone != nil {
+			for i := range rows {
+				rows[i].Value = clone(rows[i].Value)
+			}
+		}
+		return rows
 	}
-	return out(buf)
 }
 
 // persistAt sets the level of a stream whose kind has one of its own.

@@ -133,13 +133,7 @@ func updateState[K comparable, V, S any](s *DStream[rdd.Pair[K, V]], f func(Time
 		if o.forgetsPart {
 			p = nil
 		}
-		return stateRows(c, "updateStateByKey", versions, p, func(k K, s *S, out []rdd.Pair[K, S]) []rdd.Pair[K, S] {
-			x := *s
-			if u.clone != nil {
-				x = u.clone(x)
-			}
-			return append(out, rdd.Pair[K, S]{Key: k, Value: x})
-		})
+		return stateRows(c, "updateStateByKey", versions, p, func(s *S) S { return *s }, cloneValues[K](u.clone))
 	})
 	return child
 }
@@ -176,11 +170,8 @@ func initialVersions[K comparable, S any](c *rdd.Context, initial *rdd.RDD[rdd.P
 
 // next returns the version after a batch of grouped values.
 func (u *stateUpdate[K, V, S]) next(t Time, was rdd.Rows[*state.Version[K, S]], rows rdd.Rows[rdd.Pair[K, []V]]) (*state.Version[K, S], error) {
-	var before *state.Version[K, S]
-	if err := was.Each(func(chunk []*state.Version[K, S]) error {
-		before = chunk[0]
-		return nil
-	}); err != nil {
+	before, err := onlyRecord(was)
+	if err != nil {
 		return nil, err
 	}
 	if before == nil {
@@ -191,7 +182,7 @@ func (u *stateUpdate[K, V, S]) next(t Time, was rdd.Rows[*state.Version[K, S]], 
 	}
 	next := before.Update(u.hasher, 0)
 	var at []int32
-	err := rows.Each(func(chunk []rdd.Pair[K, []V]) error {
+	err = rows.Each(func(chunk []rdd.Pair[K, []V]) error {
 		if len(at) < len(chunk) {
 			at = make([]int32, len(chunk))
 		}

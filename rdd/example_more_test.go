@@ -90,6 +90,34 @@ func ExampleZipRows() {
 	// Output: [[101 103] [203 207]]
 }
 
+// What an account holds after the deposits of three days, each an RDD of its own.
+func ExampleZipRowsAll() {
+	onThisMachine(func(ctx context.Context, c *rdd.Context) {
+		before := rdd.Parallelize(c, []int{100, 200}, 2)
+		days := []*rdd.RDD[int]{
+			rdd.FromBlocks(c, [][]int{{1, 2}, {}}), rdd.FromBlocks(c, [][]int{{}, {30}}), rdd.FromBlocks(c, [][]int{{3}, {40}}),
+		}
+		after := rdd.ZipRowsAll(c, "deposits", before, days, nil,
+			func(_ int, was rdd.Rows[int], days []rdd.Rows[int], out func([]int) error) error {
+				sum := 0
+				add := func(chunk []int) error {
+					for _, x := range chunk {
+						sum += x
+					}
+					return nil
+				}
+				for _, in := range append([]rdd.Rows[int]{was}, days...) {
+					if err := in.Each(add); err != nil {
+						return err
+					}
+				}
+				return out([]int{sum})
+			})
+		printParts(ctx, after)
+	})
+	// Output: [[106] [270]]
+}
+
 func ExampleRDD_Same() {
 	onThisMachine(func(_ context.Context, c *rdd.Context) {
 		pairs := rdd.KeyBy(rdd.Range(c, 0, 4, 1, 2), func(x int64) int64 { return x })

@@ -173,11 +173,7 @@ func (f *folder[T, K, C]) merged(t *task, s *lineage.Shuffle, part int, out sink
 				}
 				continue
 			}
-			piece := keyed.Block[K, C]{Keys: block.Keys[from:to], Values: block.Values[from:to]}
-			if block.Hashes != nil {
-				piece.Hashes = block.Hashes[from:to]
-			}
-			if err := mergeBlock(at, fold.table, &piece, merge, clone); err != nil {
+			if err := mergeBlock(at, fold.table, block.Slice(from, to), merge, clone); err != nil {
 				return err
 			}
 			at.seen += int64(to - from)

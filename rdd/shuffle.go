@@ -170,5 +170,8 @@ func (c *combinedCodec[K, C]) Decode(data []byte) (lineage.Block, error) {
 
 func (c *combinedCodec[K, C]) Size(b lineage.Block) int64 {
 	block := b.(*keyed.Block[K, C])
+	if block.Packed != nil {
+		return memoryOfPacked(block.Packed)
+	}
 	return memoryOf(block.Keys) + memoryOf(block.Values) + 8*int64(len(block.Hashes))
 }

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/leat-io/leat/rdd/codec"
+	"github.com/leat-io/leat/rdd/keyed"
 )
 
 // memoryOf estimates the memory that rows take, what they refer to included, from a sample of them.
@@ -21,6 +22,29 @@ func memoryOf[T any](rows []T) int64 {
 		n++
 	}
 	return flat + sum*int64(len(rows))/n
+}
+
+// memoryOfPacked is memoryOf for packed rows.
+func memoryOfPacked[K comparable, V any](rows *keyed.Packed[K, V]) int64 {
+	n := rows.Len()
+	g := newGauge[K, V]()
+	if g.key == nil && g.value == nil || n == 0 {
+		return rows.Memory()
+	}
+	step := max(n/sizeSample, 1)
+	var sum, seen int64
+	var pair []Pair[K, V]
+	for i := 0; i < n; i += step {
+		pair = rows.Pairs(pair[:0], i, i+1)
+		if g.key != nil {
+			sum += g.key(&pair[0].Key)
+		}
+		if g.value != nil {
+			sum += g.value(&pair[0].Value)
+		}
+		seen++
+	}
+	return rows.Memory() + sum*int64(n)/seen
 }
 
 // sizeSample is about how many rows are looked at: an error of a few percent does no harm.

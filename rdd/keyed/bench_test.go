@@ -261,3 +261,52 @@ func BenchmarkSplitAndMerge(b *testing.B) {
 		perRecord(b, t.Len())
 	})
 }
+
+// Rows whose keys are packed once, looked for in a table, and beside it a plain loop over a Go map.
+func BenchmarkPacked(b *testing.B) {
+	d := uniformData()
+	t := New[string, int64](mustHasher[string](b), 0)
+	Count(t, d.words[:1_000_000])
+	rows := d.pairs[:100_000]
+	p := NewPacked[string, int64](t.Hasher(), 0)
+	p.Append(rows)
+	at := make([]int32, 512)
+	b.Run("append", func(b *testing.B) {
+		for b.Loop() {
+			NewPacked[string, int64](t.Hasher(), len(rows)).Append(rows)
+		}
+		perRecord(b, len(rows))
+	})
+	b.Run("find", func(b *testing.B) {
+		for b.Loop() {
+			for from := 0; from < p.Len(); from += len(at) {
+				FindPacked(t, p, from, min(from+len(at), p.Len()), at)
+			}
+		}
+		perRecord(b, len(rows))
+	})
+	b.Run("findPairs", func(b *testing.B) {
+		for b.Loop() {
+			for from := 0; from < len(rows); from += len(at) {
+				FindPairs(t, rows[from:min(from+len(at), len(rows))], at)
+			}
+		}
+		perRecord(b, len(rows))
+	})
+	b.Run("plain", func(b *testing.B) {
+		m := make(map[string]int64)
+		for i := range t.Len() {
+			m[t.Key(i)] = *t.Value(i)
+		}
+		var sum int64
+		for b.Loop() {
+			for _, r := range rows {
+				sum += m[r.Key]
+			}
+		}
+		if sum == 0 {
+			b.Error("nothing was found")
+		}
+		perRecord(b, len(rows))
+	})
+}

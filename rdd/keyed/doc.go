@@ -3,7 +3,8 @@
 //
 // The nouns, in the order to read them: [Pair], [Option], [Hasher] (what makes two keys one key, and which partition a key
 // belongs to), [Table] (one entry per key, in the order keys first came), the bulk loops [Reduce], [Combine], [Count], [Add],
-// [Merge] and [Enumerate], [PlacePairs], and [Block] (the columns of one partition, ready to be moved).
+// [Merge] and [Enumerate], [PlacePairs], [Packed] (rows whose keys are as a table holds them), and [Block] (the entries of one
+// partition, ready to be moved).
 //
 //	h, err := keyed.HasherFor[string]()
 //	if err != nil {
@@ -21,7 +22,7 @@
 // string keys are copied, also inside structs and arrays.
 //
 // Who may call what. A [Hasher] may be used by any number of goroutines at once. A [Table] and a [Block] belong to one
-// goroutine at a time. When HasherFor's answer is [Hasher.Dynamic], call [Hasher.Check] on every key before it goes into a
+// goroutine at a time; a [Packed] or a [Block] that nobody changes any more may be read by many. When HasherFor's answer is [Hasher.Dynamic], call [Hasher.Check] on every key before it goes into a
 // table. User functions given to the bulk loops must not touch the table they are called for.
 //
 // Not here: range partitioning and ordering (package rdd), bytes on the wire (package rdd/codec), spilling.

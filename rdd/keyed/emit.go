@@ -63,6 +63,39 @@ func (t *Table[K, V]) Keys(dst []K, from, to int) []K {
 	return dst
 }
 
+// Select returns dst with the entries from up to to for which pick is true appended, each with the value that pick makes of its
+// own.
+//
+// Cost: as Pairs, and a call of pick for each entry.
+func Select[K comparable, V, X any](t *Table[K, V], dst []Pair[K, X], from, to int, pick func(i int, v *V) (X, bool)) []Pair[K, X] {
+	if from == to {
+		return dst
+	}
+	dst = slices.Grow(dst, to-from)
+	var buf []byte
+	if t.hasher.kind == keysString {
+		buf = t.stringRoom(from, to)
+	}
+	values := t.values()
+	for i := from; i < to; i++ {
+		x, ok := pick(i, values.At(i))
+		if !ok {
+			continue
+		}
+		var k K
+		switch t.hasher.kind {
+		case keysString:
+			k, buf = t.nextString(buf, i)
+		case keysInt:
+			k = t.intKey(t.ints[i].key)
+		default:
+			k = t.whole[i].key
+		}
+		dst = append(dst, Pair[K, X]{Key: k, Value: x})
+	}
+	return dst
+}
+
 // stringRoom returns an empty buffer with room for the string keys of the entries from up to to.
 func (t *Table[K, V]) stringRoom(from, to int) []byte {
 	n := 0

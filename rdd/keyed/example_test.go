@@ -82,8 +82,8 @@ func ExampleTable_Split() {
 	t := keyed.New[string, int64](h, 0)
 	keyed.Count(t, []string{"pear", "apple", "plum"})
 	blocks, err := t.Split(2, func(k string) int { return int(k[0]) % 2 })
-	fmt.Println(blocks[0].Keys, blocks[1].Keys, err)
-	// Output: [pear plum] [apple] <nil>
+	fmt.Println(blocks[0].Pairs(nil, 0, 2), blocks[1].Pairs(nil, 0, 1), err)
+	// Output: [(pear,1) (plum,1)] [(apple,1)] <nil>
 }
 
 func ExampleTable_SplitHash() {
@@ -92,13 +92,13 @@ func ExampleTable_SplitHash() {
 	keyed.Count(t, []int{-1, 3, 7, 2})
 	for p, b := range t.SplitHash(3) {
 		if b != nil {
-			fmt.Println(p, b.Keys)
+			fmt.Println(p, b.Pairs(nil, 0, b.Rows()))
 		}
 	}
 	// Output:
-	// 0 [3]
-	// 1 [7]
-	// 2 [-1 2]
+	// 0 [(3,1)]
+	// 1 [(7,1)]
+	// 2 [(-1,1) (2,1)]
 }
 
 func ExampleHasher_Partition() {

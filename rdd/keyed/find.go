@@ -1,5 +1,7 @@
 package keyed
 
+import "unsafe"
+
 // FindKeys sets to[i] to the entry of keys[i], -1 where the table has none, as Find does for one key after the other. Unlike
 // the other loops it may run on several goroutines at once, while nobody changes the table.
 //
@@ -7,7 +9,16 @@ package keyed
 // Cost: no allocation; where the table is larger than the caches, a fraction of that of as many calls of Find, since the
 // reads of many keys are under way at once.
 func FindKeys[K comparable, V any](t *Table[K, V], keys []K, to []int32) {
-	to = to[:len(keys)]
+	findRows(t, keyRows(keys), to)
+}
+
+// FindPairs is FindKeys for the keys of rows.
+func FindPairs[K comparable, V, X any](t *Table[K, X], rows []Pair[K, V], to []int32) {
+	findRows(t, pairRows(rows), to)
+}
+
+func findRows[K comparable, V any](t *Table[K, V], r rows, to []int32) {
+	to = to[:r.n]
 	if len(t.slots) == 0 {
 		for i := range to {
 			to[i] = -1
@@ -16,17 +27,18 @@ func FindKeys[K comparable, V any](t *Table[K, V], keys []K, to []int32) {
 	}
 	var slots [run]uint32
 	var probes [run]probe
-	for done := 0; done < len(keys); done += run {
-		part := keys[done:min(done+run, len(keys))]
-		t.findRun(part, slots[:len(part)], probes[:len(part)], to[done:done+len(part)])
+	for done := 0; done < r.n; done += run {
+		n := min(run, r.n-done)
+		part := rows{unsafe.Add(r.base, uintptr(done)*r.stride), r.stride, n}
+		t.findRun(part, slots[:n], probes[:n], to[done:done+n])
 	}
 }
 
-// findRun finds at most run keys. At and probes are scratch, as long as keys.
-func (t *Table[K, V]) findRun(keys []K, at []uint32, probes []probe, to []int32) {
+// findRun finds at most run keys. At and probes are scratch, as long as there are keys.
+func (t *Table[K, V]) findRun(r rows, at []uint32, probes []probe, to []int32) {
 	switch t.hasher.kind {
 	case keysString:
-		packRows(keyRows(keys), nil, probes)
+		packRows(r, nil, probes)
 		t.candidates(at, probes)
 		for j := range at {
 			if at[j] == 0 {
@@ -35,12 +47,12 @@ func (t *Table[K, V]) findRun(keys []K, at []uint32, probes []probe, to []int32)
 			}
 			i := at[j]&^t.high - 1
 			if w, e := &t.words[i], &probes[j]; w.lo != e.lo || w.hi != e.hi {
-				i = t.findLeft(&keys[j]) // also every long string: its probe does not say where its bytes lie
+				i = t.findLeft((*K)(unsafe.Add(r.base, uintptr(j)*r.stride))) // also every long string: its probe does not say where its bytes lie
 			}
 			to[j] = int32(i)
 		}
 	case keysInt:
-		widen(t.hasher.layout.whole, keyRows(keys), probes)
+		widen(t.hasher.layout.whole, r, probes)
 		t.candidates(at, probes)
 		for j := range at {
 			if at[j] == 0 {
@@ -49,13 +61,13 @@ func (t *Table[K, V]) findRun(keys []K, at []uint32, probes []probe, to []int32)
 			}
 			i := at[j]&^t.high - 1
 			if t.ints[i].key != probes[j].lo {
-				i = t.findLeft(&keys[j])
+				i = t.findLeft((*K)(unsafe.Add(r.base, uintptr(j)*r.stride)))
 			}
 			to[j] = int32(i)
 		}
 	default:
-		for j := range keys {
-			to[j] = int32(t.findLeft(&keys[j]))
+		for j := range to {
+			to[j] = int32(t.findLeft((*K)(unsafe.Add(r.base, uintptr(j)*r.stride))))
 		}
 	}
 }

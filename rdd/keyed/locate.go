@@ -272,25 +272,3 @@ func widenFrom[I int8 | int16 | int32 | uint8 | uint16 | uint32 | uint64](r rows
 		off += r.stride
 	}
 }
-
-// column is where the values of the entries lie: one every stride bytes from base.
-type column[V any] struct {
-	base   unsafe.Pointer
-	stride uintptr
-}
-
-// values returns where the values lie until the next key is added. There is an entry.
-func (t *Table[K, V]) values() column[V] {
-	switch t.hasher.kind {
-	case keysString:
-		return column[V]{unsafe.Pointer(&t.words[0].val), unsafe.Sizeof(t.words[0])}
-	case keysInt:
-		return column[V]{unsafe.Pointer(&t.ints[0].val), unsafe.Sizeof(t.ints[0])}
-	default:
-		return column[V]{unsafe.Pointer(&t.whole[0].val), unsafe.Sizeof(t.whole[0])}
-	}
-}
-
-func (c column[V]) at(i uint32) *V {
-	return (*V)(unsafe.Add(c.base, uintptr(i)*c.stride))
-}

@@ -72,10 +72,10 @@ func TestSplitInRangesIsSplit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			join(pieces, cut)
-			join(hashedPieces, tab.SplitHashRange(n, from, min(from+step, tab.Len())))
+			join(pieces, columns(cut))
+			join(hashedPieces, columns(tab.SplitHashRange(n, from, min(from+step, tab.Len()))))
 		}
-		if d := cmp.Diff(whole, pieces) + cmp.Diff(hashed, hashedPieces); tab.Len() > 0 && d != "" {
+		if d := cmp.Diff(columns(whole), pieces) + cmp.Diff(columns(hashed), hashedPieces); tab.Len() > 0 && d != "" {
 			t.Fatal(d)
 		}
 	})

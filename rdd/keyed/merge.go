@@ -13,26 +13,31 @@ func Merge[K comparable, C any](t *Table[K, C], b *Block[K, C], f func(C, C) C, 
 	n := b.Rows()
 	for done := 0; done < n; done += run {
 		end := min(done+run, n)
-		var hashes []uint64
-		if b.Hashes != nil {
-			hashes = b.Hashes[done:end]
-		}
-		part := b.Values[done:end]
 		next := uint32(t.Len())
-		at := t.locate(keyRows(b.Keys[done:end]), hashes)
+		var at []uint32
+		var from Column[C]
+		if b.Packed != nil {
+			at, from = locatePacked(t, b.Packed, done, end-done), b.Packed.Values()
+		} else {
+			var hashes []uint64
+			if b.Hashes != nil {
+				hashes = b.Hashes[done:end]
+			}
+			at, from = t.locate(keyRows(b.Keys[done:end]), hashes), columnOf(b.Values)
+		}
 		values := t.values()
 		for j, i := range at {
-			v := values.at(i)
+			v, add := values.at(i), from.At(done+j)
 			t.row = done + j
 			if i != next {
-				*v = f(*v, part[j])
+				*v = f(*v, *add)
 				continue
 			}
 			next++
 			if clone != nil {
-				*v = clone(part[j])
+				*v = clone(*add)
 			} else {
-				*v = part[j]
+				*v = *add
 			}
 		}
 	}

@@ -3,7 +3,7 @@ package keyed
 // Split returns the entries as n blocks, one for each partition, nil where it has none; within a block in insertion order.
 // Part is asked once per key.
 //
-// Cost: two passes over the entries; values are copied as they are, and the string keys of a block share one allocation.
+// Cost: two passes over the entries, which are copied as they are: keys stay packed.
 // Errors: *PartitionError, which is ErrBadPartition, when part answers outside 0 to n-1.
 func (t *Table[K, V]) Split(n int, part func(K) int) ([]*Block[K, V], error) {
 	return t.SplitRange(n, 0, t.Len(), part)
@@ -65,38 +65,48 @@ func (t *Table[K, V]) SplitHashRange(n, from, to int) []*Block[K, V] {
 // deal returns n blocks, entry from+i in block parts[i].
 func (t *Table[K, V]) deal(n, from int, parts []uint32) []*Block[K, V] {
 	blocks := make([]*Block[K, V], n)
+	if len(parts) == 0 {
+		return blocks
+	}
 	counts := make([]int, n)
 	bytes := make([]int, n)
 	for i, p := range parts {
 		counts[p]++
-		if t.hasher.kind == keysString {
-			bytes[p] += t.stringLen(from + i)
+		if t.hasher.kind == keysString && t.words[from+i].hi >= longString {
+			bytes[p] += 8 + t.stringLen(from+i)
 		}
 	}
-	bufs := make([][]byte, n)
+	into := make([]*Table[K, V], n) // the entries of the blocks
 	for p, c := range counts {
 		if c == 0 {
 			continue
 		}
-		blocks[p] = &Block[K, V]{Keys: make([]K, 0, c), Values: make([]V, 0, c), Hashes: make([]uint64, 0, c), Distinct: true}
-		if t.hasher.kind == keysString {
-			bufs[p] = make([]byte, 0, bytes[p]+16)
+		packed := NewPacked[K, V](t.hasher, c)
+		blocks[p], into[p] = &Block[K, V]{Packed: packed, Distinct: true}, &packed.entries
+		if bytes[p] > 0 {
+			into[p].arena = make([]byte, 0, bytes[p])
 		}
 	}
-	for j, p := range parts {
-		b, i := blocks[p], from+j
-		var k K
-		switch t.hasher.kind {
-		case keysString:
-			k, bufs[p] = t.nextString(bufs[p], i)
-		case keysInt:
-			k = t.intKey(t.ints[i].key)
-		default:
-			k = t.whole[i].key
+	switch t.hasher.kind {
+	case keysString:
+		for j, p := range parts {
+			b, e := into[p], t.words[from+j]
+			if e.hi >= longString {
+				// The hash in front of the string comes along.
+				lies := t.arena[e.lo-8 : e.lo+e.hi&^longString]
+				e.lo = uint64(len(b.arena)) + 8
+				b.arena = append(b.arena, lies...)
+			}
+			b.words = append(b.words, e)
 		}
-		b.Keys = append(b.Keys, k)
-		b.Values = append(b.Values, *t.Value(i))
-		b.Hashes = append(b.Hashes, t.HashAt(i))
+	case keysInt:
+		for j, p := range parts {
+			into[p].ints = append(into[p].ints, t.ints[from+j])
+		}
+	default:
+		for j, p := range parts {
+			into[p].whole = append(into[p].whole, t.whole[from+j])
+		}
 	}
 	return blocks
 }

@@ -11,8 +11,8 @@
 // Versions share one table, which holds the newest of them. An update gathers its changes beside it and swaps them in at
 // the end; what they replaced stays with the version before, where it says what that one had. So a batch costs what it touches,
 // however many keys there are; reading a version that is not the newest costs what was changed since as well, and goes when
-// nobody holds it any more. A second update from one version, as a batch that is computed again makes, copies the table, and so
-// does one that changes a large part of it.
+// nobody holds it any more. A second update from one version, as a batch that is computed again makes, copies the table. Of two that
+// are under way at once the one that touched keys first goes on beside a copy.
 //
 //	u := before.Update(hasher, 0)
 //	u.Put("ada", 3)

@@ -25,9 +25,9 @@ func (v *Version[K, S]) MarshalBinary() ([]byte, error) {
 	if v.core != nil {
 		rows = make([]row[K, S], 0, v.size)
 	}
-	v.entries(func(part []keyed.Pair[K, cell[S]]) bool {
-		for _, p := range part {
-			rows = append(rows, row[K, S]{Gone: p.Value.gone, Key: p.Key, State: p.Value.state})
+	entries(v, true, func(s *S) S { return *s }, func(part []keyed.Pair[K, S], gone []bool) bool {
+		for i, p := range part {
+			rows = append(rows, row[K, S]{Gone: gone[i], Key: p.Key, State: p.Value})
 		}
 		return true
 	})

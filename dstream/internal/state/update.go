@@ -1,44 +1,122 @@
 package state
 
-import "github.com/leat-io/leat/rdd/keyed"
+import (
+	"slices"
 
-// wholeRatio says when an update copies the table and changes the copy: when the changes are expected to be at least
-// one in so many of its entries. Beside the table, a change costs about four times what copying an entry does.
-const wholeRatio = 4
+	"github.com/leat-io/leat/rdd/keyed"
+)
 
 // An Update makes the next version of one: changes are told to it, then Done. It belongs to one
 // goroutine.
+//
+// It has either a table that nobody else sees, changed in its place, or a list of changes beside the table of the version
+// it started from, which stays as it is until Done. To find a key's change again, the key's entry in that table is marked with the
+// change's number; keys without an entry have a table of their own.
 type Update[K comparable, S any] struct {
 	before *Version[K, S]
 	hasher *keyed.Hasher[K]
 	live   int
-	// One of the two: a table that nobody else sees, changed in its place, or the changes beside that of before, nil while
-	// there are none.
-	whole *table[K, S]
-	delta *changes[K, S]
 
-	expected int     // how many changes
-	fresh    []K     // scratch of Touch: the keys that were not touched before
-	found    []int32 // and their entries
+	whole *table[K, S] // nil where there are changes beside a table
+
+	list     []change[S]
+	fresh    *keyed.Table[K, int32] // of keys that the table has no entry for the change
+	expected int                    // how many changes
 }
 
 // Update starts an update of v, which may be nil for the empty version, that will change about so
 // many keys; 0 where that is not known.
 func (v *Version[K, S]) Update(h *keyed.Hasher[K], changes int) *Update[K, S] {
-	u := &Update[K, S]{before: v, hasher: h, live: v.Len(), expected: changes}
-	switch {
-	case v == nil || v.core == nil:
-		u.before, u.whole = nil, keyed.New[K, cell[S]](h, changes)
-	case changes*wholeRatio >= v.size:
-		u.whole = v.copied(h)
+	if v == nil || v.core == nil {
+		return Rebuild[K, S](h, changes)
 	}
-	return u
+	return &Update[K, S]{before: v, hasher: h, live: v.live, expected: max(changes, v.changed)}
 }
 
 // Rebuild starts an update from nothing that replaces a version whole: keys that are not put again
 // are gone. It is what an update that looks at every key uses.
 func Rebuild[K comparable, S any](h *keyed.Hasher[K], capacity int) *Update[K, S] {
 	return &Update[K, S]{hasher: h, whole: keyed.New[K, cell[S]](h, capacity)}
+}
+
+// acquire takes the marks of the table for the update, and the lock, which the caller gives back. Where the version was left
+// behind in the meantime, or another update has the marks by now, the update goes on beside a copy of the table.
+func (u *Update[K, S]) acquire() *core[K, S] {
+	c := u.before.core
+	c.mu.Lock()
+	if u.before.next == nil && (c.owner == u || len(u.list) == 0) {
+		c.owner = u
+		return c
+	}
+	c.mu.Unlock()
+	u.part()
+	c = u.before.core
+	c.mu.Lock()
+	return c
+}
+
+// part makes the update go on beside a table of its own.
+func (u *Update[K, S]) part() {
+	v := u.before
+	t := v.copied(u.hasher)
+	for i := range u.list {
+		if at := u.list[i].at; at != absent {
+			t.Value(int(at)).mark = uint32(i + 1)
+		}
+	}
+	u.before = &Version[K, S]{core: &core[K, S]{table: t, owner: u}, size: v.size, live: v.live}
+}
+
+// note returns the number of the change of an entry, which it begins where there is none yet. The update has the lock and
+// the marks.
+func (u *Update[K, S]) note(at int32, c *cell[S]) int32 {
+	if i := c.mark - 1; uint(i) < uint(len(u.list)) && u.list[i].at == at {
+		return int32(i)
+	}
+	if u.list == nil {
+		u.list = make([]change[S], 0, u.expected)
+	}
+	u.list = append(u.list, change[S]{state: c.state, at: at, gone: c.gone})
+	c.mark = uint32(len(u.list))
+	return int32(len(u.list) - 1)
+}
+
+// noteAll is note for entries many at a time: it turns the entries in to into numbers and leaves those that are absent, which
+// it counts.
+func (u *Update[K, S]) noteAll(t *table[K, S], to []int32) (missing int) {
+	values := t.Values()
+	for i, at := range to {
+		if at == absent {
+			missing++
+			continue
+		}
+		to[i] = u.note(at, values.At(int(at)))
+	}
+	return missing
+}
+
+// noteFresh returns the number of the change of entry i of fresh, which was perhaps added just now.
+func (u *Update[K, S]) noteFresh(i int, added bool) int32 {
+	number := u.fresh.Value(i)
+	if added {
+		u.list = append(u.list, change[S]{at: absent, gone: true})
+		*number = int32(len(u.list) - 1)
+	}
+	return *number
+}
+
+func (u *Update[K, S]) freshKeys() *keyed.Table[K, int32] {
+	if u.fresh == nil {
+		u.fresh = keyed.New[K, int32](u.hasher, 0)
+	}
+	return u.fresh
+}
+
+// addedGone marks the entries from first on, which were added to a table of the update's own, as without state.
+func (u *Update[K, S]) addedGone(first int) {
+	for i := first; i < u.whole.Len(); i++ {
+		u.whole.Value(i).gone = true
+	}
 }
 
 // Touch finds or adds the keys of rows, and sets to[i] to the number that At, Set and Unset know the key of
@@ -49,54 +127,41 @@ func Touch[K comparable, V, S any](u *Update[K, S], rows []keyed.Pair[K, V], to 
 	if u.whole != nil {
 		first := u.whole.Len()
 		keyed.Enumerate(u.whole, rows, to)
-		for i := first; i < u.whole.Len(); i++ {
-			u.whole.Value(i).gone = true
-		}
+		u.addedGone(first)
 		return
 	}
-	known := u.changes().Len()
-	keyed.Enumerate(u.delta, rows, to)
-	if u.delta.Len() == known {
-		return
-	}
-	u.fresh = u.fresh[:0]
-	next := int32(known)
-	for i, at := range to {
-		if at == next {
-			u.fresh = append(u.fresh, rows[i].Key)
-			next++
+	c := u.acquire()
+	keyed.FindPairs(c.table, rows, to)
+	missing := u.noteAll(c.table, to[:len(rows)])
+	c.mu.Unlock()
+	for i := 0; missing > 0; i++ {
+		if to[i] == absent {
+			to[i] = u.noteFresh(u.freshKeys().Upsert(rows[i].Key))
+			missing--
 		}
-	}
-	if len(u.found) < len(u.fresh) {
-		u.found = make([]int32, len(u.fresh))
-	}
-	u.before.core.mu.RLock()
-	defer u.before.core.mu.RUnlock()
-	if u.before.next != nil {
-		for i, k := range u.fresh {
-			*u.delta.Value(known + i) = u.before.find(k)
-		}
-		return
-	}
-	t := u.before.core.table
-	keyed.FindKeys(t, u.fresh, u.found)
-	for i, at := range u.found[:len(u.fresh)] {
-		c := u.delta.Value(known + i)
-		if at == absent {
-			*c = change[S]{at: absent, gone: true}
-			continue
-		}
-		was := t.Value(int(at))
-		*c = change[S]{state: was.state, at: at, gone: was.gone}
 	}
 }
 
-// changes returns the table of the changes. It is made for as many as the update before had.
-func (u *Update[K, S]) changes() *changes[K, S] {
-	if u.delta == nil {
-		u.delta = keyed.New[K, change[S]](u.hasher, max(u.expected, u.before.changed))
+// TouchPacked is Touch for the rows from up to to of rows whose keys are packed. At is at least as long as those.
+//
+// Cost: as Touch, without making keys ready.
+func TouchPacked[K comparable, V, S any](u *Update[K, S], rows *keyed.Packed[K, V], from, to int, at []int32) {
+	if u.whole != nil {
+		first := u.whole.Len()
+		keyed.EnumeratePacked(u.whole, rows, from, to, at)
+		u.addedGone(first)
+		return
 	}
-	return u.delta
+	c := u.acquire()
+	keyed.FindPacked(c.table, rows, from, to, at)
+	missing := u.noteAll(c.table, at[:to-from])
+	c.mu.Unlock()
+	for i := 0; missing > 0; i++ {
+		if at[i] == absent {
+			at[i] = u.noteFresh(keyed.UpsertPacked(u.freshKeys(), rows, from+i))
+			missing--
+		}
+	}
 }
 
 // touch is Touch for one key.
@@ -108,13 +173,13 @@ func (u *Update[K, S]) touch(k K) int32 {
 		}
 		return int32(at)
 	}
-	at, fresh := u.changes().Upsert(k)
-	if fresh {
-		u.before.core.mu.RLock()
-		*u.delta.Value(at) = u.before.find(k)
-		u.before.core.mu.RUnlock()
+	c := u.acquire()
+	if at, ok := c.table.Find(k); ok {
+		defer c.mu.Unlock()
+		return u.note(int32(at), c.table.Value(at))
 	}
-	return int32(at)
+	c.mu.Unlock()
+	return u.noteFresh(u.freshKeys().Upsert(k))
 }
 
 // place returns where the state of a touched key lies, and the mark that it has none.
@@ -123,7 +188,7 @@ func (u *Update[K, S]) place(at int32) (*S, *bool) {
 		c := u.whole.Value(int(at))
 		return &c.state, &c.gone
 	}
-	c := u.delta.Value(int(at))
+	c := &u.list[at]
 	return &c.state, &c.gone
 }
 
@@ -155,18 +220,31 @@ func (u *Update[K, S]) Unset(at int32) {
 
 // Get returns the state of a key as changed so far.
 func (u *Update[K, S]) Get(k K) (s S, ok bool) {
-	if u.whole != nil {
+	switch {
+	case u.whole != nil:
 		if at, found := u.whole.Find(k); found {
 			return u.At(int32(at))
 		}
 		return s, false
+	case len(u.list) == 0:
+		return u.before.Get(k)
 	}
-	if u.delta != nil {
-		if at, found := u.delta.Find(k); found {
-			return u.At(int32(at))
+	if u.fresh != nil {
+		if at, found := u.fresh.Find(k); found {
+			return u.At(*u.fresh.Value(at))
 		}
 	}
-	return u.before.Get(k)
+	c := u.acquire()
+	defer c.mu.Unlock()
+	at, found := c.table.Find(k)
+	if !found {
+		return s, false
+	}
+	was := c.table.Value(at)
+	if i := was.mark - 1; uint(i) < uint(len(u.list)) && u.list[i].at == int32(at) {
+		return u.At(int32(i))
+	}
+	return was.state, !was.gone
 }
 
 // Put sets the state of a key.
@@ -188,21 +266,26 @@ func (u *Update[K, S]) Done() *Version[K, S] {
 	if u.whole != nil {
 		return u.alone()
 	}
-	if u.delta == nil || u.delta.Len() == 0 {
+	if len(u.list) == 0 {
 		return u.before
 	}
 	size := u.before.size
-	for i := range u.delta.Len() {
-		if c := u.delta.Value(i); c.at == absent && !c.gone {
-			size++
+	if u.fresh != nil {
+		for i := range u.fresh.Len() {
+			if !u.list[*u.fresh.Value(i)].gone {
+				size++
+			}
 		}
 	}
 	if !crowded(size, u.live) {
 		if next := u.shared(); next != nil {
 			return next
 		}
+		u.part()
+		return u.shared()
 	}
-	u.whole = u.before.copied(u.hasher)
+	u.part()
+	u.whole = u.before.core.table
 	u.apply(u.whole)
 	return u.alone()
 }
@@ -226,42 +309,55 @@ func (u *Update[K, S]) alone() *Version[K, S] {
 // has gone on from before already.
 func (u *Update[K, S]) shared() *Version[K, S] {
 	v, c := u.before, u.before.core
+	changed := len(u.list)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if v.next != nil {
 		return nil
 	}
+	c.owner = nil
 	u.apply(c.table)
-	v.next = &Version[K, S]{core: c, size: c.table.Len(), live: u.live, changed: u.delta.Len()}
-	v.undo = u.delta
+	v.undo = u.list
+	if cap(v.undo) > 2*len(v.undo)+64 {
+		v.undo = slices.Clone(v.undo)
+	}
+	v.next = &Version[K, S]{core: c, size: c.table.Len(), live: u.live, changed: changed}
 	return v.next
 }
 
-// apply swaps the changes with what t holds.
+// apply swaps the changes with what t holds. Of keys that had no entry nothing stays in the list: older versions do not look
+// so far.
 func (u *Update[K, S]) apply(t *table[K, S]) {
-	for i := range u.delta.Len() {
-		c := u.delta.Value(i)
+	values := t.Values()
+	for i := range u.list {
+		c := &u.list[i]
 		if c.at == absent {
-			if !c.gone {
-				at, _ := t.Upsert(u.delta.Key(i))
-				t.Value(at).state = c.state
-				var zero S
-				c.state, c.gone = zero, true // there was none before; the key has no entry in older versions
-			}
 			continue
 		}
-		was := t.Value(int(c.at))
+		was := values.At(int(c.at))
 		was.state, c.state = c.state, was.state
 		was.gone, c.gone = c.gone, was.gone
 	}
+	if u.fresh == nil {
+		return
+	}
+	keys := u.fresh.Packed()
+	for i := range keys.Len() {
+		if c := &u.list[*u.fresh.Value(i)]; !c.gone {
+			at, _ := keyed.UpsertPacked(t, keys, i)
+			t.Value(at).state = c.state
+		}
+	}
+	u.list = slices.DeleteFunc(u.list, func(c change[S]) bool { return c.at == absent })
 }
 
 // swept returns a table with the cells of t that were not removed, in their order.
 func swept[K comparable, S any](t *table[K, S], live int) *table[K, S] {
 	out := keyed.New[K, cell[S]](t.Hasher(), live)
+	keys := t.Packed()
 	for i := range t.Len() {
 		if c := t.Value(i); !c.gone {
-			at, _ := out.Upsert(t.Key(i))
+			at, _ := keyed.UpsertPacked(out, keys, i)
 			*out.Value(at) = *c
 		}
 	}

@@ -184,3 +184,37 @@ func TestSecondUpdateFromAVersion(t *testing.T) {
 		t.Error("a third attempt, later, gives something else")
 	}
 }
+
+// Two updates of one version that take turns: whoever is not the last to touch a key goes on beside a copy, and both end as
+// they would alone.
+func TestUpdatesOfAVersionTakeTurns(t *testing.T) {
+	h := hasher[int](t)
+	steps := []func(u *Update[int, int]){
+		func(u *Update[int, int]) { u.Put(1, 10); u.Put(700, 1); u.Delete(2) },
+		func(u *Update[int, int]) { s, _ := u.Get(1); u.Put(1, s+1); u.Put(3, 3); u.Put(701, 1) },
+		func(u *Update[int, int]) { u.Put(2, 5); u.Delete(700); s, _ := u.Get(1); u.Put(1, s*2) },
+	}
+	alone := filled(t, 500).Update(h, 0)
+	for _, step := range steps {
+		step(alone)
+	}
+	want := alone.Done()
+	before := filled(t, 500)
+	old := contents(before)
+	abandoned := before.Update(h, 0) // as one whose function panics half way
+	first, second := before.Update(h, 0), before.Update(h, 0)
+	for _, step := range steps {
+		step(first)
+		step(second)
+		step(abandoned)
+	}
+	if a := first.Done(); !same(a, want) || a.Len() != want.Len() {
+		t.Error("the first update ends otherwise than alone")
+	}
+	if b := second.Done(); !same(b, want) || b.Len() != want.Len() {
+		t.Error("the second update ends otherwise than alone")
+	}
+	if s, _ := want.Get(1); s != 22 || len(old) != 500 || old[1].State != contents(before)[1].State {
+		t.Errorf("key 1 has %d, and the version before changed", s)
+	}
+}
