@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"sync"
 
 	"github.com/leat-io/leat/dstream"
 )
@@ -36,14 +37,24 @@ func (l *batchLoop) batch(ctx context.Context, t dstream.Time) bool {
 	r.c.receivers.placeOnExecutors() // before blocks are given out, which go where their receiver is
 	r.c.blocks.allocate(t)
 	r.planning.Lock() // what an input remembers is of batches that are begun, whenever it is asked
+	unlock := sync.OnceFunc(r.planning.Unlock)
+	defer unlock()
 	jobs, failure := r.c.generate(t)
 	if ctx.Err() != nil {
-		r.planning.Unlock()
 		return false
 	}
 	infos := r.c.graph.InputInfos(t)
-	b, err := l.begin(ctx, t, infos)
-	r.planning.Unlock()
+	inputs, err := l.inputs.write(t, r.streams, infos)
+	if err != nil {
+		return l.stopWith(ctx, fmt.Errorf("record the inputs of batch %s: %w", t, err))
+	}
+	if len(jobs) == 0 && failure == nil {
+		if done, err := r.ledger.whole(ctx, t, inputs, unlock); done || err != nil {
+			return err == nil || l.stopWith(ctx, err)
+		}
+	}
+	b, err := r.ledger.begin(ctx, t, inputs)
+	unlock()
 	if err != nil {
 		return l.stopWith(ctx, err)
 	}
@@ -86,15 +97,6 @@ func (l *batchLoop) run(ctx context.Context, b *batch, jobs []dstream.Job, failu
 		r.slots.submit(b, jobs)
 	}
 	return true
-}
-
-// begin records the inputs of a batch in the driver log.
-func (l *batchLoop) begin(ctx context.Context, t dstream.Time, infos []dstream.InputInfo) (*batch, error) {
-	inputs, err := l.inputs.write(t, l.r.streams, infos)
-	if err != nil {
-		return nil, fmt.Errorf("record the inputs of batch %s: %w", t, err)
-	}
-	return l.r.ledger.begin(ctx, t, inputs)
 }
 
 // stopWith ends the context with err, unless it is ending already.

@@ -139,6 +139,32 @@ func (l *ledger) begin(ctx context.Context, t dstream.Time, inputs []driverlog.I
 	return b, nil
 }
 
+// whole records and commits a batch that has nothing to run, in one step of the log; begun is called when that is done. It
+// returns false, and has done nothing, where batches before it are open or under way.
+func (l *ledger) whole(ctx context.Context, t dstream.Time, inputs []driverlog.Input, begun func()) (bool, error) {
+	if !l.commit.TryLock() { // whoever has it may wait for the caller
+		return false, nil
+	}
+	defer l.commit.Unlock()
+	if l.at(0) != nil {
+		return false, nil
+	}
+	b := &batch{id: l.next, time: t}
+	cmd := driverlog.Command{Kind: driverlog.Begin, Epoch: l.epoch, App: l.app, Batch: b.id}
+	begin, prepared, committed := cmd, cmd, cmd
+	begin.Time, begin.Inputs = int64(t), inputs
+	prepared.Kind, prepared.Manifest = driverlog.Prepared, manifest{kind: outputsDone}.append(nil)
+	committed.Kind = driverlog.Committed
+	if _, err := l.log.ProposeAll(ctx, []driverlog.Command{begin, prepared, committed}); err != nil {
+		return false, fmt.Errorf("begin batch %s: %w", t, err)
+	}
+	l.mu.Lock()
+	l.next++
+	l.mu.Unlock()
+	begun()
+	return true, l.committed(ctx, b)
+}
+
 // end takes note that all jobs of b have ended, and commits what can be committed now: b and those behind
 // it that waited for it. tell is called just before b counts as settled. It returns the error of the oldest open
 // batch where that has failed and stays: all before it are done then.
