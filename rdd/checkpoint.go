@@ -139,7 +139,7 @@ func (b *base) writeOnce(ctx context.Context) error {
 
 // writeFiles writes all partitions and makes the files the RDD's origin.
 func (b *base) writeFiles(ctx context.Context, m *mark, parts int) error {
-	dir, err := newFolder(b.home.opts.CheckpointDir, "rdd-"+b.id.String())
+	dir, err := b.newFolder()
 	if err != nil {
 		return err
 	}
@@ -234,6 +234,23 @@ func (n *node[T]) cutCompute(local bool) {
 		return fmt.Errorf("%s[%s] of %s: %w", n.op, n.id, n.site, ErrCheckpointLost)
 	})
 	n.sealed.f.Store(&f)
+}
+
+// newFolder makes the folder of the RDD's checkpoint. A durable one has a name that no process gives again: one that was
+// fenced off may still be writing into its own, which the next may have removed.
+func (b *base) newFolder() (string, error) {
+	parent, name := b.home.opts.CheckpointDir, "rdd-"+b.id.String()
+	if !b.home.opts.DurableCheckpoints {
+		return newFolder(parent, name)
+	}
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp(parent, name+"-*")
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	return dir, err
 }
 
 // newFolder makes a folder of a name that is not taken: name, else name.2 and so on. An earlier run

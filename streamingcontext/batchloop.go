@@ -36,8 +36,10 @@ func (l *batchLoop) batch(ctx context.Context, t dstream.Time) bool {
 	}
 	r.c.receivers.placeOnExecutors() // before blocks are given out, which go where their receiver is
 	r.c.blocks.allocate(t)
-	r.planning.Lock() // what an input remembers is of batches that are begun, whenever it is asked
-	unlock := sync.OnceFunc(r.planning.Unlock)
+	if r.planning.take(ctx) != nil { // what an input remembers is of batches that are begun, whenever it is asked
+		return false
+	}
+	unlock := sync.OnceFunc(r.planning.give)
 	defer unlock()
 	jobs, failure := r.c.generate(t)
 	if ctx.Err() != nil {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/leat-io/leat/dstream"
@@ -28,11 +27,11 @@ type checkpointer struct {
 	c      *Context
 	d      *durable
 	l      *ledger
-	plan   *sync.Mutex // held while inputs are asked and a batch is begun
-	last   int64       // the batch of the last checkpoint
-	files  []string    // of state, in the last checkpoint, below the folder of the engine's checkpoints
-	stale  []string    // of state, of checkpoints before
-	period int64       // batches between checkpoints at most
+	plan   turn     // taken while inputs are asked and a batch is begun
+	last   int64    // the batch of the last checkpoint
+	files  []string // of state, in the last checkpoint, below the folder of the engine's checkpoints
+	stale  []string // of state, of checkpoints before
+	period int64    // batches between checkpoints at most
 }
 
 // committed writes a checkpoint if one is due after batch b.
@@ -43,7 +42,7 @@ func (p *checkpointer) committed(ctx context.Context, b *batch) error {
 	if slices.Equal(files, p.files) && b.id-p.last < p.period {
 		return nil
 	}
-	manifest, err := p.write(b, streams)
+	manifest, err := p.write(ctx, b, streams)
 	if err != nil {
 		p.c.opts.Logger.Error("checkpoint is not written", "batch", int64(b.time), "err", err)
 		return nil
@@ -83,10 +82,12 @@ func (p *checkpointer) written() (streams []dstream.StreamCheckpoint, files []st
 }
 
 // write makes the checkpoint file.
-func (p *checkpointer) write(b *batch, streams []dstream.StreamCheckpoint) ([]byte, error) {
+func (p *checkpointer) write(ctx context.Context, b *batch, streams []dstream.StreamCheckpoint) ([]byte, error) {
 	body := checkpointBody{App: p.d.app, Batch: b.id, Time: int64(b.time), Streams: streams}
-	p.plan.Lock()
-	defer p.plan.Unlock()
+	if err := p.plan.take(ctx); err != nil {
+		return nil, err
+	}
+	defer p.plan.give()
 	for _, in := range p.c.graph.Inputs() {
 		saver, ok := in.Input.(dstream.InputSaver)
 		if !ok {

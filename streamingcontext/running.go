@@ -20,7 +20,7 @@ type running struct {
 	// overload tells when batches are late.
 	overload *overload
 	// planning is held from asking the inputs for a batch until it is begun.
-	planning    sync.Mutex
+	planning    turn
 	checkpoints *checkpointer // nil where nothing outlives the process
 	again       []rerun       // batches of an earlier term, to be run before the timer starts
 
@@ -38,6 +38,23 @@ type running struct {
 	stop     sync.WaitGroup // the goroutine of the stop
 }
 
+// A turn is a lock that whoever waits for it can give up waiting for: one token of a channel.
+type turn chan struct{}
+
+// take waits for the turn.
+//
+// Errors: ctx's.
+func (t turn) take(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t turn) give() { <-t }
+
 // rerun is a batch that an earlier term has begun, and the jobs it has again.
 type rerun struct {
 	batch *batch
@@ -46,8 +63,8 @@ type rerun struct {
 
 func newRunning(c *Context, l *ledger, ownLog bool) *running {
 	r := &running{c: c, ledger: l, ownLog: ownLog, slots: newSlots(),
-		streams:   c.blocks.all(),
-		receivers: make(chan struct{}), launched: make(chan struct{}), loopEnded: make(chan struct{})}
+		streams:  c.blocks.all(),
+		planning: make(turn, 1), receivers: make(chan struct{}), launched: make(chan struct{}), loopEnded: make(chan struct{})}
 	r.overload = &overload{r: r}
 	r.loop = &batchLoop{r: r}
 	if c.durable != nil {

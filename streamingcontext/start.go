@@ -188,7 +188,7 @@ func (c *Context) recover(ctx context.Context, r *running, app driverlog.App, in
 // keepCheckpoints makes batches that are committed be followed by checkpoints.
 func (c *Context) keepCheckpoints(r *running, body *checkpointBody) {
 	c.graph.KeepCheckpoints(true)
-	p := &checkpointer{c: c, d: c.durable, l: r.ledger, plan: &r.planning, last: -1,
+	p := &checkpointer{c: c, d: c.durable, l: r.ledger, plan: r.planning, last: -1,
 		period: max(1, int64(checkpointEvery/c.Interval()))}
 	var keep []string
 	if body != nil {
