@@ -41,7 +41,7 @@ func Checkpoints(dir string) ([]CheckpointInfo, error) {
 	}
 	var all []CheckpointInfo
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), "checkpoint-") {
+		if e.IsDir() || !strings.HasPrefix(e.Name(), "checkpoint-") {
 			continue
 		}
 		info := CheckpointInfo{File: "checkpoints/" + e.Name()}
@@ -75,11 +75,11 @@ func Checkpoints(dir string) ([]CheckpointInfo, error) {
 
 // CheckpointReport is what VerifyCheckpoint looked at.
 type CheckpointReport struct {
-	Entries     int   // of the driver log, behind its snapshot
-	Apps        int   // applications in it
-	Checkpoints int   // that count
-	Folders     int   // of state, that they name
-	Blobs       int   // that the log refers to
+	Entries     int // of the driver log, behind its snapshot
+	Apps        int // applications in it
+	Checkpoints int // that count
+	Folders     int // of state, that they name
+	Blobs       int // that the log refers to
 }
 
 // String returns the counts.
