@@ -17,6 +17,8 @@ type batch struct {
 	inputs []dstream.InputInfo
 	// repeated says that the batch was committed in an earlier term: it is run for its outputs with free effects alone.
 	repeated bool
+	// late says that it is an earlier term's, or that its time had passed when the term began: what it was given is not told.
+	late bool
 
 	ended bool // all its jobs have, for good; guarded by ledger.commit
 
@@ -182,6 +184,9 @@ func (b *batch) submitted(jobs []dstream.Job, c *Context) {
 		b.heldUp = c.blocks.heldUp(b.time, (c.Interval() + c.opts.BlockInterval).Milliseconds())
 	}
 	b.info = BatchInfo{Time: b.time, ID: b.id, Inputs: b.inputs, Submitted: b.queued, Started: Unknown, Ended: Unknown}
+	if b.late {
+		b.info.Inputs = nil
+	}
 	for _, j := range jobs {
 		b.info.Outputs = append(b.info.Outputs,
 			OutputInfo{Batch: b.time, ID: j.ID, Name: j.Name, Site: j.Site, Started: Unknown, Ended: Unknown})

@@ -60,7 +60,7 @@ func (l *batchLoop) batch(ctx context.Context, t dstream.Time) bool {
 	if err != nil {
 		return l.stopWith(ctx, err)
 	}
-	b.inputs = infos
+	b.inputs, b.late = infos, t <= r.missed
 	return l.run(ctx, b, jobs, failure)
 }
 

@@ -53,6 +53,9 @@ func (p *checkpointer) committed(ctx context.Context, b *batch) error {
 	}
 	app := state.App(p.d.app)
 	keep := keptFrom(app, b.id, p.c.graph.OldestInput(b.time, streams))
+	if owed := p.l.owed; len(owed) > 0 { // it is called with the commit lock held
+		keep = max(app.Checkpoint.Keep, min(keep, owed[0]))
+	}
 	if _, err := p.d.log.Propose(ctx, driverlog.Command{
 		Kind: driverlog.Checkpointed, Epoch: p.l.epoch, App: p.d.app, Batch: b.id, Keep: keep, Manifest: manifest,
 	}); err != nil {
@@ -131,6 +134,9 @@ func (p *checkpointer) clean(app driverlog.App, keep int64, manifest string) err
 		return errors.Join(append(errs, err)...)
 	}
 	for _, e := range entries {
+		if e.IsDir() {
+			continue
+		}
 		name := e.Name()
 		old := strings.HasPrefix(name, "checkpoint-") && !strings.HasSuffix(manifest, name)
 		unused := strings.HasPrefix(name, "blob-") && !used[name]
@@ -165,7 +171,7 @@ func referred(app driverlog.App, keep int64) map[string]bool {
 			}
 		}
 		// A manifest in a blob ends with the reference.
-		if m := b.Manifest; len(m) > 32 && m[0] == stagedVersion {
+		if m := b.Manifest; len(m) > 32 && m[0] >= stagedVersion {
 			used[blobName(m[len(m)-32:])] = true
 		}
 	}

@@ -41,7 +41,7 @@ func Checkpoints(dir string) ([]CheckpointInfo, error) {
 	}
 	var all []CheckpointInfo
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), "checkpoint-") {
+		if e.IsDir() || !strings.HasPrefix(e.Name(), "checkpoint-") {
 			continue
 		}
 		info := CheckpointInfo{File: "checkpoints/" + e.Name()}

@@ -23,7 +23,9 @@ type ledger struct {
 	// committed is called for each batch after it is committed, in order of the batches.
 	committed func(ctx context.Context, b *batch) error
 
-	commit sync.Mutex // held while decisions about ended batches are made; taken before mu
+	commit  sync.Mutex // held while decisions about ended batches are made; taken before mu
+	repeats bool       // batches that were set aside are run again by the next process
+	owed    []int64    // these, ascending; guarded by commit
 
 	mu      sync.Mutex // guards the fields below
 	next    int64      // the id of the next batch
@@ -174,13 +176,17 @@ func (l *ledger) end(ctx context.Context, b *batch, tell func()) (failed, err er
 	b.ended = true
 	done := 0
 	if b.repeated {
-		_, failed = b.failure()
+		_, cause := b.failure()
+		if l.owe(b, cause != nil); !l.setAside {
+			failed = cause
+		}
 	}
 	head := l.at(0)
 	for ; head != nil && head.ended; head = l.at(done) {
 		var buf [16]byte
 		m := buf[:0]
-		if outputs, cause := head.failure(); cause == nil {
+		outputs, cause := head.failure()
+		if cause == nil {
 			m = head.plan.append(m)
 		} else if l.setAside {
 			m = head.plan.appendFailed(m, cause, outputs)
@@ -188,6 +194,7 @@ func (l *ledger) end(ctx context.Context, b *batch, tell func()) (failed, err er
 			failed = cause
 			break
 		}
+		l.owe(head, len(outputs) > 0)
 		if err := l.close(ctx, head, m); err != nil {
 			return nil, err
 		}
@@ -208,7 +215,7 @@ func (l *ledger) end(ctx context.Context, b *batch, tell func()) (failed, err er
 // close prepares a batch with a manifest, commits what its outputs have staged, and the batch.
 func (l *ledger) close(ctx context.Context, b *batch, m []byte) error {
 	staged := b.decided()
-	m, err := appendStaged(m, staged, l.blobs.write)
+	m, err := appendStaged(m, l.owed, staged, l.blobs.write)
 	if err != nil {
 		return fmt.Errorf("manifest of batch %s: %w", b.time, err)
 	}

@@ -21,7 +21,10 @@ import (
 type loggedBlocks[T any] struct {
 	log   *receivedlog.Log
 	codec *codec.Codec[T]
-	order sync.Mutex // held while a block is appended and added: blocks wait in the order in which they lie
+	// process is where the log ended when the process began. Ids of blocks are from the clock, which may stand still or go back: what
+	// another process has stored is another block all the same.
+	process receivedlog.Address
+	order   sync.Mutex // held while a block is appended and added: blocks wait in the order in which they lie
 
 	// Guarded by the block log's mu.
 	last   receivedlog.Address // the last block that a batch has
@@ -39,7 +42,7 @@ type firstBlock struct {
 
 func newLoggedBlocks[T any](log *receivedlog.Log) (*loggedBlocks[T], error) {
 	c, err := codec.For[T]()
-	return &loggedBlocks[T]{log: log, codec: c}, err
+	return &loggedBlocks[T]{log: log, codec: c, process: log.End()}, err
 }
 
 // append makes a block durable.
@@ -50,7 +53,7 @@ func (l *loggedBlocks[T]) append(ctx context.Context, stream int32, block receiv
 	}
 	meta := binary.AppendVarint(nil, int64(block.ID))
 	meta = binary.AppendUvarint(meta, uint64(block.Count()))
-	return l.log.Append(ctx, stream, data, meta)
+	return l.log.Append(ctx, stream, data, l.process.Append(meta))
 }
 
 // begin takes note that a block will lie behind the end of the log.
@@ -178,20 +181,25 @@ func (s *received[T]) Load(data []byte) error {
 
 func (s *received[T]) recoverHeld() func(receivedlog.Entry) error {
 	last := s.logged.last
-	known := map[receivers.BlockID]bool{}
+	type stored struct {
+		id      receivers.BlockID
+		process receivedlog.Address
+	}
+	known := map[stored]bool{}
 	return func(e receivedlog.Entry) error {
 		if e.Address.Compare(last) <= 0 {
 			return nil
 		}
 		r := varintReader{rest: e.Meta}
 		block := storedBlock[T]{id: receivers.BlockID(r.signed()), records: int64(r.number()), logged: e.Address}
-		if r.bad {
+		process, rest, err := receivedlog.DecodeAddress(r.rest)
+		if r.bad || err != nil || len(rest) > 0 {
 			return fmt.Errorf("%w: %v", ErrDamaged, e.Address)
 		}
-		if known[block.id] {
+		if known[stored{block.id, process}] {
 			return nil // it was put again after an error, though it had become durable
 		}
-		known[block.id] = true
+		known[stored{block.id, process}] = true
 		s.pending = append(s.pending, block)
 		s.held += block.records
 		return nil

@@ -21,6 +21,9 @@ import (
 //
 //	0  the number of them, and the name and the staged bytes of each
 //	1  a reference to a blob that holds the same
+//
+// Version 3, where batches are owed, is the same with a list of these before that byte: their number, and how much greater each id
+// is than the one before.
 type manifest struct {
 	kind    byte
 	outputs int
@@ -36,6 +39,7 @@ type stagedOutput struct {
 const (
 	manifestVersion = 1
 	stagedVersion   = 2
+	owedVersion     = 3
 	outputsDone     = 'o' // every output operation has ended well
 	notGenerated    = 'g' // the batch could not be generated: no output ran
 	outputsAside    = 's' // some outputs failed, and the batch was set aside
@@ -72,13 +76,18 @@ const (
 	stagedInBlob = 1
 )
 
-// appendStaged makes a manifest of version 1 one that holds what outputs have staged. Where that is too long for the
-// driver log it goes to a blob.
-func appendStaged(buf []byte, staged []stagedOutput, put func(data []byte) (reference []byte, err error)) ([]byte, error) {
-	if len(staged) == 0 {
+// appendStaged makes a manifest of version 1 one that holds what outputs have staged, and which batches are owed. Where the
+// former is too long for the driver log it goes to a blob.
+func appendStaged(buf []byte, owed []int64, staged []stagedOutput, put func(data []byte) (reference []byte, err error)) ([]byte, error) {
+	switch {
+	case len(owed) > 0:
+		buf[0] = owedVersion
+		buf = appendOwed(buf, owed)
+	case len(staged) == 0:
 		return buf, nil
+	default:
+		buf[0] = stagedVersion
 	}
-	buf[0] = stagedVersion
 	list := binary.AppendUvarint(nil, uint64(len(staged)))
 	for _, s := range staged {
 		list = append(binary.AppendUvarint(list, uint64(len(s.output))), s.output...)
@@ -97,19 +106,11 @@ func appendStaged(buf []byte, staged []stagedOutput, put func(data []byte) (refe
 // stagedOf returns what a manifest says that outputs have staged. get reads blobs.
 func stagedOf(m []byte, get func(reference []byte) ([]byte, error)) ([]stagedOutput, error) {
 	r := varintReader{rest: m}
-	version := r.byte()
-	kind := r.byte()
-	r.number()
-	switch kind {
-	case notGenerated:
-		r.bytes()
-	case outputsAside:
-		for range min(r.number(), manifestFailures) {
-			r.number()
-			r.bytes()
-		}
+	version := skipOutcome(&r)
+	if version == owedVersion {
+		readOwed(&r)
 	}
-	if r.bad || version != manifestVersion && version != stagedVersion {
+	if r.bad || version < manifestVersion || version > owedVersion {
 		return nil, fmt.Errorf("%w: manifest of version %d", ErrDamaged, version)
 	}
 	if version == manifestVersion {
@@ -130,6 +131,23 @@ func stagedOf(m []byte, get func(reference []byte) ([]byte, error)) ([]stagedOut
 		return nil, fmt.Errorf("%w: manifest", ErrDamaged)
 	}
 	return staged, nil
+}
+
+// skipOutcome reads up to what versions have behind the first, and returns the version.
+func skipOutcome(r *varintReader) (version byte) {
+	version = r.byte()
+	kind := r.byte()
+	r.number()
+	switch kind {
+	case notGenerated:
+		r.bytes()
+	case outputsAside:
+		for range min(r.number(), manifestFailures) {
+			r.number()
+			r.bytes()
+		}
+	}
+	return version
 }
 
 func appendText(buf []byte, err error) []byte {

@@ -46,8 +46,9 @@ type Options struct {
 	// OnFailure says what to do when a batch fails. Zero ends the context with the batch's error.
 	OnFailure FailurePolicy
 	// RepeatLast makes a context of GetOrCreate that finds no batch under way run the last one again, though it is
-	// committed: for outputs whose effects outside may have got lost with the machine. Rows of SaveTo are not written again. Spark
-	// always does so.
+	// committed: for outputs whose effects outside may have got lost with the machine. Before it, it runs those of the latest
+	// MaxSetAside batches again that were set aside, as far as they can be made still. Rows of SaveTo are not written again.
+	// Spark always does so.
 	RepeatLast bool
 	// KeepPersisted lets what batches have left on executors, and received blocks, stay when the batches are
 	// forgotten, so that they can be asked for again at once. They go when the engine is closed: it is for programs

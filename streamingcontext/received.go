@@ -56,18 +56,18 @@ type blockBatch[T any] struct {
 func (s *received[T]) Put(ctx context.Context, block receivers.Block[T]) error {
 	stored := storedBlock[T]{id: block.ID, records: block.Count(), rows: block.Records}
 	if s.logged == nil {
-		return s.keep(ctx, stored, func() error { return nil })
+		return s.keep(ctx, stored, nil)
 	}
 	s.logged.order.Lock()
 	defer s.logged.order.Unlock()
-	return s.keep(ctx, stored, func() (err error) {
-		stored.logged, err = s.logged.append(ctx, int32(s.id), block)
-		return err
+	return s.keep(ctx, stored, func() (receivedlog.Address, error) {
+		return s.logged.append(ctx, int32(s.id), block)
 	})
 }
 
-// keep adds a block to those that wait for a batch, once there is room and after store.
-func (s *received[T]) keep(ctx context.Context, block storedBlock[T], store func() error) error {
+// keep adds a block to those that wait for a batch, once there is room and after store, which says where it lies; nil where it is
+// only kept in memory.
+func (s *received[T]) keep(ctx context.Context, block storedBlock[T], store func() (receivedlog.Address, error)) error {
 	for {
 		s.log.mu.Lock()
 		if s.log.closed {
@@ -95,7 +95,10 @@ func (s *received[T]) keep(ctx context.Context, block storedBlock[T], store func
 		s.logged.begin()
 	}
 	s.log.mu.Unlock()
-	err := store()
+	var err error
+	if store != nil {
+		block.logged, err = store()
+	}
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()
 	if s.logged != nil {

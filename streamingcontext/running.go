@@ -23,6 +23,7 @@ type running struct {
 	planning    turn
 	checkpoints *checkpointer // nil where nothing outlives the process
 	again       []rerun       // batches of an earlier term, to be run before the timer starts
+	missed      dstream.Time  // the last batch time that passed before the term began
 
 	cancel        context.CancelFunc // ends batches and jobs: what waits is dropped
 	dropped       <-chan struct{}    // closed by it

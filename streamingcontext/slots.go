@@ -180,6 +180,9 @@ func (r *running) close(ctx context.Context, b *batch, tell func()) {
 		c.fatal(failed)
 	case cause == nil || c.opts.OnFailure.Then == SetAside:
 		r.slots.release(b.time)
+		if b.repeated {
+			c.graph.Forget(b.time)
+		}
 	}
 }
 

@@ -114,7 +114,13 @@ func (c *Context) lead(ctx context.Context, log driverlog.Log, own bool) error {
 // goOn starts the graph, after what an earlier term has left of the application, and returns the first batch time.
 func (c *Context) goOn(ctx context.Context, r *running, app driverlog.App, now, interval int64) (first int64, err error) {
 	if c.durable != nil && app.Registered {
+		r.missed = dstream.Time(now)
 		return c.recover(ctx, r, app, interval)
+	}
+	if c.durable != nil { // a sink that has batches already is not that of a new application
+		if err := c.durable.agree(ctx, c, app); err != nil {
+			return 0, err
+		}
 	}
 	begun, err := r.ledger.roll(ctx, app)
 	if err != nil {
@@ -163,26 +169,53 @@ func (c *Context) recover(ctx context.Context, r *running, app driverlog.App, in
 		last = ms
 	}
 	r.ledger.tickOver(dstream.Time(last))
-	if c.opts.RepeatLast && len(app.Open) == 0 && app.Next > 0 {
-		r.again = append(r.again, rerun{batch: &batch{id: app.Last.ID, time: dstream.Time(app.Last.Time), repeated: true}})
+	again, err := c.repeat(r, app, begun)
+	if err != nil {
+		return 0, err
 	}
 	for _, b := range begun {
-		r.again = append(r.again, rerun{batch: r.ledger.adopt(b)})
+		again = append(again, r.ledger.adopt(b))
 	}
-	for i := range r.again {
+	for _, b := range again {
 		// All at once, so that a batch that cannot be made again ends the start, and nothing runs.
-		b := &r.again[i]
-		if b.jobs, err = c.generate(b.batch.time); err != nil {
+		jobs, err := c.generate(b.time)
+		if b.repeated && b.time < dstream.Time(last) && errors.Is(err, dstream.ErrForgotten) {
+			c.opts.Logger.Warn("batch that was set aside cannot be run again", "batch", int64(b.time), "err", err)
+			continue
+		}
+		if err != nil {
 			return 0, err
 		}
-		if b.batch.repeated {
-			b.jobs = slices.DeleteFunc(b.jobs, func(j dstream.Job) bool { return j.Stage != nil })
+		if b.repeated {
+			jobs = slices.DeleteFunc(jobs, func(j dstream.Job) bool { return j.Stage != nil })
 		}
-		b.batch.inputs = c.graph.InputInfos(b.batch.time)
+		b.inputs, b.late = c.graph.InputInfos(b.time), true
+		r.again = append(r.again, rerun{batch: b, jobs: jobs})
 	}
 	c.opts.Logger.Info("streaming context goes on", "app", c.opts.App, "last batch", last, "batches to run again", len(r.again),
 		"rolled forward", len(app.Open)-len(begun))
 	return last + interval, nil
+}
+
+// repeat returns the batches that are run again though they are committed: those that were set aside, and the last one where no
+// batch is begun only.
+func (c *Context) repeat(r *running, app driverlog.App, begun []driverlog.Batch) (again []*batch, err error) {
+	if !c.opts.RepeatLast {
+		return nil, nil
+	}
+	owed, err := owedBy(app)
+	if err != nil {
+		return nil, err
+	}
+	if last, ok := app.Batch(app.Next - 1); ok && len(begun) == 0 &&
+		!slices.ContainsFunc(owed, func(b driverlog.Batch) bool { return b.ID == last.ID }) {
+		again = append(again, &batch{id: last.ID, time: dstream.Time(last.Time), repeated: true})
+	}
+	for i, b := range owed {
+		again = slices.Insert(again, i, &batch{id: b.ID, time: dstream.Time(b.Time), repeated: true})
+		r.ledger.owed = append(r.ledger.owed, b.ID)
+	}
+	return again, nil
 }
 
 // keepCheckpoints makes batches that are committed be followed by checkpoints.
@@ -209,7 +242,7 @@ func (c *Context) newLedger(log driverlog.Log, epoch uint64) *ledger {
 	l := &ledger{log: log, app: c.opts.App, epoch: epoch, setAside: c.opts.OnFailure.Then == SetAside,
 		forward: rollForward{outputs: c.graph, app: c.opts.App, epoch: epoch, log: c.opts.Logger}}
 	if c.durable != nil {
-		l.blobs = c.durable.blobs
+		l.blobs, l.repeats = c.durable.blobs, c.opts.RepeatLast
 	}
 	return l
 }

@@ -7,7 +7,9 @@
 // program: its nodes make a [Stream] each, its outputs collect, and a script of steps moves a manual
 // clock, stops the program, or asks something. What every output had in every batch is compared, and where
 // the case says so the order of outputs, what listeners were told, what inputs were asked for, and the error
-// that was reported. The kind of a case is known by its shape: "ops" makes it an RDD case, "nodes" a DStream
+// that was reported. A case that recovers keeps its program in a folder of streamingcontext.GetOrCreate, and is compared process by
+// process. One answer is leat's own: there are no checkpoint files by Spark's names, so a step that asks for them checks that
+// exactly the checkpoint that counts is there, whole. The kind of a case is known by its shape: "ops" makes it an RDD case, "nodes" a DStream
 // case.
 //
 //	go test ./tests/golden -v                    # the cases in testdata, and a line for each kind

@@ -3,6 +3,7 @@ package golden
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/leat-io/leat/dstream"
@@ -14,28 +15,40 @@ func (r *streamRun) compare() {
 	if c.Build != nil {
 		return
 	}
-	want := c.Want
+	lives := append(slices.Clone(r.lives), life{r.builder, r.asked, r.declared, r.outputs.nextLife()})
 	if c.Dev != "" {
-		want = c.Leat // the rest is the other engine's answer
-	}
-	r.compareOutputs(want)
-	if c.Dev != "" {
+		r.compareLife(lives[0], "", c.Leat) // the rest is the other engine's answer
 		return
 	}
-	if len(c.Asked) > 0 {
-		wanted := slices.Sorted(slices.Values(c.Asked[0]))
-		if got := r.asked.Sorted(); !slices.Equal(got, wanted) {
-			r.differ("inputs asked", fmt.Errorf("got %v, want %v", got, wanted))
+	for i, l := range lives {
+		what, want := "", c.Want
+		if i > 0 {
+			what, want = fmt.Sprintf("recovery %d, ", i), nil
+			if i <= len(c.Rerun) {
+				want = c.Rerun[i-1]
+			}
+		}
+		r.compareLife(l, what, want)
+		if i >= len(c.Asked) {
+			continue
+		}
+		wanted := slices.Sorted(slices.Values(c.Asked[i]))
+		if got := l.asked.Sorted(); !slices.Equal(got, wanted) {
+			r.differ(what+"inputs asked", fmt.Errorf("got %v, want %v", got, wanted))
 		}
 	}
-	if r.halted {
-		return // order, events and the error are those of the end
+	if len(c.Rerun) >= len(lives) {
+		r.differ("recoveries", fmt.Errorf("got %d, want %d", len(lives)-1, len(c.Rerun)))
 	}
 	if c.Order != nil {
 		r.differ("order", Fact{r.outputs.Order()}.Matches("", c.Order))
 	}
 	if c.Events != nil {
-		r.differ("events", Fact{r.events.Events()}.Matches("", c.Events))
+		events := r.events.Events()
+		if len(r.lives) > 0 {
+			events = byBatch(events)
+		}
+		r.differ("events", Fact{events}.Matches("", c.Events))
 	}
 	var class string
 	if c.Reported != nil {
@@ -46,36 +59,37 @@ func (r *streamRun) compare() {
 	}
 }
 
-// compareOutputs compares every output's batches.
-func (r *streamRun) compareOutputs(want map[string][]json.RawMessage) {
+// compareLife compares the batches of every output of a process.
+func (r *streamRun) compareLife(l life, what string, want map[string][]json.RawMessage) {
 	seen := map[string]bool{}
-	for _, o := range r.declared {
+	for _, o := range l.declared {
 		seen[o.Name()] = true
-		r.compareOutput(o, want[o.Name()])
+		r.compareOutput(l, what, o, want[o.Name()])
 	}
 	for name := range want {
 		if !seen[name] {
-			r.differ("output "+name, fmt.Errorf("not declared"))
+			r.differ(what+"output "+name, fmt.Errorf("not declared"))
 		}
 	}
 }
 
-func (r *streamRun) compareOutput(o StreamOutput, want []json.RawMessage) {
-	name := o.Name()
-	got, parts := r.outputs.Batches(name)
+func (r *streamRun) compareOutput(l life, what string, o StreamOutput, want []json.RawMessage) {
+	name, parts := o.Name(), l.batches[o.Name()]
+	got := slices.Sorted(maps.Keys(parts))
+	what += "output " + name
 	var wanted []dstream.Time
 	raws := map[dstream.Time]json.RawMessage{}
 	for _, raw := range want {
 		var batch struct{ T dstream.Time }
 		if err := json.Unmarshal(raw, &batch); err != nil {
-			r.differ("output "+name, err)
+			r.differ(what, err)
 			return
 		}
 		wanted = append(wanted, batch.T)
 		raws[batch.T] = raw
 	}
 	if !slices.Equal(got, wanted) {
-		r.differ("output "+name, fmt.Errorf("got batches %v, want %v", got, wanted))
+		r.differ(what, fmt.Errorf("got batches %v, want %v", got, wanted))
 	}
 	for _, t := range got {
 		raw, ok := raws[t]
@@ -87,9 +101,9 @@ func (r *streamRun) compareOutput(o StreamOutput, want []json.RawMessage) {
 		if r.c.Dev != "" {
 			cmp = "bag"
 		}
-		if cmp == "bag" && (r.c.Dev != "" || !r.builder.Named[o.Of].counted) {
+		if cmp == "bag" && (r.c.Dev != "" || !l.builder.Named[o.Of].counted) {
 			answer = Rows(slices.Concat(parts[t]...))
 		}
-		r.differ(fmt.Sprintf("output %s, batch %d", name, int64(t)), answer.Matches(cmp, raw))
+		r.differ(fmt.Sprintf("%s, batch %d", what, int64(t)), answer.Matches(cmp, raw))
 	}
 }

@@ -26,13 +26,13 @@ type DStreamCase struct {
 	Intervals     int                        `json:"run"`
 	Script        []json.RawMessage          `json:"script"`
 
-	Want     map[string][]json.RawMessage `json:"want"`
-	Rerun    []json.RawMessage            `json:"rerun"`
-	Asked    [][]string                   `json:"asked"`
-	Order    json.RawMessage              `json:"order"`
-	Events   json.RawMessage              `json:"events"`
-	Reported *StreamFailure               `json:"reported"`
-	Build    *StreamFailure               `json:"build"`
+	Want     map[string][]json.RawMessage   `json:"want"`
+	Rerun    []map[string][]json.RawMessage `json:"rerun"`
+	Asked    [][]string                     `json:"asked"`
+	Order    json.RawMessage                `json:"order"`
+	Events   json.RawMessage                `json:"events"`
+	Reported *StreamFailure                 `json:"reported"`
+	Build    *StreamFailure                 `json:"build"`
 
 	Dev  string                       `json:"dev"`
 	Leat map[string][]json.RawMessage `json:"leat"`
@@ -71,7 +71,10 @@ type streamRun struct {
 	declared []StreamOutput
 	errs     []error        // what differs
 	missing  *NotBuiltError // the first step or setting that is not built
-	halted   bool           // before the case's end, since what follows is not built
+
+	lives []life                     // the processes before this one
+	late  []Step                     // steps that declared something before the first start
+	conf  map[string]json.RawMessage // what steps have set for the next context
 }
 
 // Run runs the case and returns what differs from its answers, joined.
@@ -84,23 +87,22 @@ func (c *DStreamCase) Run(ctx context.Context, opts StreamOptions) error {
 		return err
 	}
 	err = r.run(ctx)
-	if stopped := r.ssc.Stop(ctx, streamingcontext.StopOptions{}); stopped != nil {
-		err = errors.Join(err, fmt.Errorf("stop: %w", stopped))
+	if r.ssc != nil {
+		if ended := r.end(ctx); ended != nil {
+			err = errors.Join(err, fmt.Errorf("end: %w", ended))
+		}
 	}
 	if err == nil {
 		r.compare()
 	}
 	err = errors.Join(append([]error{err}, r.errs...)...)
-	if closed := r.engine.Close(); closed != nil {
-		err = errors.Join(err, fmt.Errorf("close engine: %w", closed))
-	}
 	if err == nil && r.missing != nil {
 		return r.missing
 	}
 	return err
 }
 
-// open makes the context of the case.
+// open makes what the case runs on and, unless it outlives its process, its context.
 func (c *DStreamCase) open(opts StreamOptions) (*streamRun, error) {
 	r := &streamRun{
 		c: c, opts: opts, interval: 1000, clock: &streamingcontext.ManualClock{},
@@ -113,18 +115,15 @@ func (c *DStreamCase) open(opts StreamOptions) (*streamRun, error) {
 	if err := os.MkdirAll(r.filesDir(), 0o755); err != nil {
 		return nil, err
 	}
-	eo := streamingcontext.EngineOptions{Cores: 2, Executors: 1, Isolate: opts.Isolate, MaxFailures: 1}
-	if c.CheckpointDir {
-		eo.CheckpointDir = filepath.Join(opts.Dir, "checkpoint")
+	if c.outlives() {
+		return r, nil
 	}
-	so := streamingcontext.Options{
-		Interval: milliseconds(r.interval), Clock: r.clock,
-		// Spark goes on behind a batch that failed.
-		OnFailure: streamingcontext.FailurePolicy{Then: streamingcontext.SetAside},
-		Listeners: []streamingcontext.Listener{r.events.Listener()},
-	}
-	if err := settings(c.Conf, &so, &eo); err != nil {
+	so, eo, err := r.options()
+	if err != nil {
 		return nil, err
+	}
+	if c.CheckpointDir {
+		eo.CheckpointDir = r.stateDir()
 	}
 	engine, err := streamingcontext.NewEngine(eo)
 	if err != nil {
@@ -134,6 +133,18 @@ func (c *DStreamCase) open(opts StreamOptions) (*streamRun, error) {
 	r.engine, r.ssc = engine, streamingcontext.New(so)
 	r.builder = NewStreamBuilder(r.ssc, r.filesDir(), r.asked)
 	return r, nil
+}
+
+// options are those of the case's next context and of the engine it runs on.
+func (r *streamRun) options() (so streamingcontext.Options, eo streamingcontext.EngineOptions, err error) {
+	eo = streamingcontext.EngineOptions{Cores: 2, Executors: 1, Isolate: r.opts.Isolate, MaxFailures: 1}
+	so = streamingcontext.Options{
+		Interval: milliseconds(r.interval), Clock: r.clock,
+		// Spark goes on behind a batch that failed.
+		OnFailure: streamingcontext.FailurePolicy{Then: streamingcontext.SetAside},
+		Listeners: []streamingcontext.Listener{r.events.Listener()},
+	}
+	return so, eo, errors.Join(settings(r.c.Conf, &so, &eo), settings(r.conf, &so, &eo))
 }
 
 // settings are the options that a case sets by Spark's names for them.
@@ -151,6 +162,7 @@ func settings(conf map[string]json.RawMessage, so *streamingcontext.Options, eo 
 			_, err = fmt.Sscan(text, &so.ConcurrentJobs)
 		case "spark.default.parallelism":
 			_, err = fmt.Sscan(text, &eo.DefaultParallelism)
+		case jumpSetting: // is the runner's own
 		default:
 			return &NotBuiltError{What: "setting", Name: name}
 		}
@@ -163,6 +175,12 @@ func settings(conf map[string]json.RawMessage, so *streamingcontext.Options, eo 
 
 // run does what the case says. What it returns ends the case; what only differs is in errs.
 func (r *streamRun) run(ctx context.Context) error {
+	if r.c.outlives() {
+		if err := r.create(ctx); err != nil {
+			return err
+		}
+		return r.steps(ctx, r.c.Script)
+	}
 	if r.c.RememberMs > 0 {
 		if err := r.ssc.Remember(milliseconds(r.c.RememberMs)); err != nil {
 			return err
@@ -213,7 +231,7 @@ func (r *streamRun) declare(ctx context.Context) (done bool, err error) {
 		if err != nil {
 			return true, err
 		}
-		if err := o.Declare(r.builder, r.outputs); err != nil {
+		if err := o.Declare(r.builder, r.outputs, len(r.lives) == 0); err != nil {
 			return true, fmt.Errorf("declare output %s: %w", o.Name(), err)
 		}
 		r.declared = append(r.declared, o)

@@ -1,6 +1,8 @@
 package golden
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/leat-io/leat/streamingcontext"
@@ -23,6 +25,13 @@ func (l *EventLog) add(event map[string]any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.events = append(l.events, event)
+}
+
+// byBatch sorts events by the time of their batch, and leaves out that the streaming started.
+func byBatch(events []map[string]any) []map[string]any {
+	events = slices.DeleteFunc(events, func(e map[string]any) bool { return e["ev"] == "streaming-started" })
+	slices.SortStableFunc(events, func(a, b map[string]any) int { return cmp.Compare(a["t"].(int64), b["t"].(int64)) })
+	return events
 }
 
 // Listener returns what fills the log.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"github.com/leat-io/leat/dstream"
@@ -42,10 +41,10 @@ func (o StreamOutput) Name() string {
 	return o.Of
 }
 
-// Declare makes the output collect into log, or do what its mode says.
+// Declare makes the output collect into log, or do what its mode says. first says that it is in the first process of the case.
 //
 // Errors: *NotBuiltError for a mode it does not know; what is wrong with the declaration.
-func (o StreamOutput) Declare(b *StreamBuilder, log *OutputLog) error {
+func (o StreamOutput) Declare(b *StreamBuilder, log *OutputLog, first bool) error {
 	s := b.Named[o.Of]
 	if s == nil {
 		return fmt.Errorf("output %s: no stream %s", o.Name(), o.Of)
@@ -79,6 +78,9 @@ func (o StreamOutput) Declare(b *StreamBuilder, log *OutputLog) error {
 	at, err := number("output mode", o.Mode)
 	if err != nil {
 		return err
+	}
+	if (mode == "fail-first" || mode == "block-first") && !first {
+		return each(collect)
 	}
 	failed := fmt.Errorf("batch %d of %s: %w", at, name, ErrOutput)
 	switch mode {
@@ -144,15 +146,13 @@ func (l *OutputLog) Order() []string {
 	return append([]string{}, l.order...)
 }
 
-// Batches returns what an output has produced, by batch.
-func (l *OutputLog) Batches(name string) (times []dstream.Time, parts map[dstream.Time]Parts) {
+// nextLife returns what outputs have produced in a process that has ended, and begins the next.
+func (l *OutputLog) nextLife() map[string]map[dstream.Time]Parts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for t := range l.batches[name] {
-		times = append(times, t)
-	}
-	slices.Sort(times)
-	return times, l.batches[name]
+	ended := l.batches
+	l.batches = map[string]map[dstream.Time]Parts{}
+	return ended
 }
 
 // Dirs returns the names of the folders that were written as text.

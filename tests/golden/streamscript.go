@@ -51,14 +51,16 @@ func ParseStep(raw json.RawMessage) (Step, error) {
 	return s, nil
 }
 
-// steps runs steps and compares their answers. One that is not built is noted and passed over; a
-// recovery that is not built ends the script.
+// steps runs steps and compares their answers. One that is not built is noted and passed over.
 func (r *streamRun) steps(ctx context.Context, raws []json.RawMessage) error {
 	for i, raw := range raws {
 		step, err := ParseStep(raw)
 		var answer Answer
 		if err == nil {
 			answer, err = r.step(ctx, step)
+			if err == nil {
+				r.declaresLate(step)
+			}
 		}
 		what := fmt.Sprintf("step %d, %s", i+1, step.Do)
 		var missing *NotBuiltError
@@ -66,10 +68,6 @@ func (r *streamRun) steps(ctx context.Context, raws []json.RawMessage) error {
 		case errors.As(err, &missing):
 			if r.missing == nil {
 				r.missing = missing
-			}
-			if step.Do == "recover" {
-				r.halted = true
-				return nil
 			}
 		case r.c.Dev != "": // what is written is the other engine's answer
 		case step.Error != "":
@@ -89,7 +87,7 @@ func (r *streamRun) steps(ctx context.Context, raws []json.RawMessage) error {
 
 // step does a step. Answer is nil where there is nothing to tell.
 func (r *streamRun) step(ctx context.Context, s Step) (Answer, error) {
-	for _, family := range []func(context.Context, Step) (bool, Answer, error){r.running, r.asking, r.changing, r.files} {
+	for _, family := range []func(context.Context, Step) (bool, Answer, error){r.running, r.asking, r.changing, r.files, r.keeping} {
 		if done, answer, err := family(ctx, s); done {
 			return answer, err
 		}
@@ -118,8 +116,6 @@ func (r *streamRun) running(ctx context.Context, s Step) (done bool, answer Answ
 	case "second-context":
 		answer, err := r.secondContext(ctx)
 		return true, answer, err
-	case "conf":
-		return true, nil, nil // counts for the next context, which only a recovery makes
 	}
 	return false, nil, nil
 }

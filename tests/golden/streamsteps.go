@@ -129,7 +129,10 @@ func (r *streamRun) changing(ctx context.Context, s Step) (done bool, answer Ans
 	case "output":
 		o, err := ParseStreamOutput(s.Output)
 		if err == nil {
-			err = o.Declare(r.builder, r.outputs)
+			err = o.Declare(r.builder, r.outputs, len(r.lives) == 0)
+		}
+		if err == nil {
+			r.declared = append(r.declared, o)
 		}
 		return true, nil, err
 	case "remember":

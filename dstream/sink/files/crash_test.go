@@ -139,7 +139,8 @@ func (d *driver) ended(t *testing.T, fsys files.FS, when string) {
 	}
 }
 
-func TestCrashAtEveryCall(t *testing.T) {
+// Shows FS-01.
+func TestCrashAtEveryCall_FS01(t *testing.T) {
 	points, runs := 0, 0
 	for _, when := range []disk.When{disk.Before, disk.After} {
 		for n := 1; ; n++ {
@@ -243,7 +244,8 @@ func overcome(t *testing.T, n, again int) bool {
 	return true
 }
 
-func TestAFullDiskStopsAndThenGoesOn(t *testing.T) {
+// Shows C-16.
+func TestAFullDiskStopsAndThenGoesOn_C16(t *testing.T) {
 	stops := 0
 	for room := int64(0); ; room += 97 {
 		fsys, d := disk.New(), newDriver()

@@ -9,7 +9,8 @@ import (
 )
 
 // A batch costs as many calls after many batches as at first, and none of them lists what grows.
-func TestABatchCostsTheSameHoweverManyThereWere(t *testing.T) {
+// Shows FS-03.
+func TestABatchCostsTheSameHoweverManyThereWere_FS03(t *testing.T) {
 	fsys := disk.New()
 	counting := &listing{Disk: fsys}
 	s := files.New("/out", files.Options[string]{Format: files.TextFormat(), FS: counting})

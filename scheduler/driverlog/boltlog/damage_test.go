@@ -100,7 +100,8 @@ func (img image) check(t testing.TB, path, what string) (found bool) {
 	return false
 }
 
-func TestDamage(t *testing.T) {
+// Shows C-12.
+func TestDamage_C12(t *testing.T) {
 	img := makeImage(t, 90)
 	path := filepath.Join(t.TempDir(), "driver.db")
 	changed := func(change func(file []byte)) image {

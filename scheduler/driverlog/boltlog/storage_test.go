@@ -15,7 +15,8 @@ import (
 )
 
 // TestStorageErrors makes the disk fail at each write of a batch, before and after the write has become durable.
-func TestStorageErrors(t *testing.T) {
+// Shows C-15, C-16.
+func TestStorageErrors_C15_C16(t *testing.T) {
 	for _, point := range []string{"before commit", "after commit"} {
 		for _, every := range []int{1, 1024} { // a snapshot, an entry
 			t.Run(point+map[int]string{1: "_of_a_snapshot", 1024: "_of_entries"}[every], func(t *testing.T) {
