@@ -38,6 +38,10 @@ var layers = []struct {
 	{"dstream/internal/...", []string{"rdd/codec", "rdd/keyed"}},
 	{"dstream/sink", nil},
 	{"dstream/sink/...", []string{"dstream/sink"}},
+	{"dstream/sink/internal/...", []string{"dstream/sink", "dstream/sink/files"}},
+	{"dstream/sink/upsert", []string{"dstream/sink", "dstream/sink/files", "dstream/sink/internal/..."}},
+	{"dstream/sink/httpsink", []string{"dstream/sink", "dstream/sink/files", "dstream/sink/internal/..."}},
+	{"dstream/sink/postgres", []string{"dstream/sink", "dstream/sink/upsert"}},
 	{"receivers", []string{"rdd/codec"}},
 	{"receivers/internal/...", nil},
 	{"receivers/...", []string{"receivers", "receivers/internal/..."}},
@@ -62,6 +66,7 @@ var outside = []struct {
 }{
 	{"github.com/hashicorp/raft", []string{"scheduler/driverlog/raftlog"}},
 	{"github.com/apache/arrow-go", []string{"structured", "structured/..."}},
+	{"github.com/jackc/pgx", []string{"dstream/sink/postgres"}},
 	{"go.etcd.io/bbolt", []string{"scheduler/driverlog/boltlog"}},
 	{"github.com/google/go-cmp", []string{"scheduler/driverlog/logtest", "scheduler/schedulertest", "receivers/receiverstest", "streamingcontext/streamtest", "tests", "tests/..."}},
 	{"go.uber.org/goleak", []string{"scheduler/schedulertest", "receivers/receiverstest", "tests", "tests/..."}},
