@@ -75,11 +75,11 @@ func Checkpoints(dir string) ([]CheckpointInfo, error) {
 
 // CheckpointReport is what VerifyCheckpoint looked at.
 type CheckpointReport struct {
-	Entries     int   // of the driver log, behind its snapshot
-	Apps        int   // applications in it
-	Checkpoints int   // that count
-	Folders     int   // of state, that they name
-	Blobs       int   // that the log refers to
+	Entries     int // of the driver log, behind its snapshot
+	Apps        int // applications in it
+	Checkpoints int // that count
+	Folders     int // of state, that they name
+	Blobs       int // that the log refers to
 }
 
 // String returns the counts.
@@ -119,9 +119,12 @@ func (d *durable) verify(app driverlog.App, r *CheckpointReport) (errs []error) 
 			}
 		}
 		if b.Prepared != 0 && len(b.Manifest) > 0 {
-			_, err := stagedOf(b.Manifest, d.blobs.read)
+			_, _, err := stagedOf(b.Manifest, d.blobs.read)
 			errs = append(errs, err)
 		}
+	}
+	if _, err := marksOf(app.Last, d.blobs.read); err != nil {
+		errs = append(errs, err)
 	}
 	if app.Checkpoint.Index == 0 {
 		return errs

@@ -31,7 +31,7 @@ type world struct {
 	dieAt  int      // the operation at which it dies; -1 never
 	after  bool     // the operation still takes effect
 	dead   bool
-	kill   func() // ends what waits in the process
+	kill   func()              // ends what waits in the process
 	source []string            // records that have not been given to a batch
 	staged map[string][]string // by attempt
 	shown  map[int64][]string  // committed rows by batch

@@ -23,7 +23,8 @@ type ledger struct {
 	// committed is called for each batch after it is committed, in order of the batches.
 	committed func(ctx context.Context, b *batch) error
 
-	commit sync.Mutex // held while decisions about ended batches are made; taken before mu
+	commit sync.Mutex   // held while decisions about ended batches are made; taken before mu
+	marks  []outputMark // guarded by commit: of the prepared batches, by output
 
 	mu      sync.Mutex // guards the fields below
 	next    int64      // the id of the next batch
@@ -50,7 +51,7 @@ func (l *ledger) roll(ctx context.Context, app driverlog.App) (begun []driverlog
 		if b.Prepared == 0 {
 			return app.Open[i:], nil
 		}
-		staged, err := stagedOf(b.Manifest, l.blobs.read)
+		staged, _, err := stagedOf(b.Manifest, l.blobs.read)
 		if err != nil {
 			return nil, fmt.Errorf("manifest of batch id %d: %w", b.ID, err)
 		}
@@ -61,6 +62,7 @@ func (l *ledger) roll(ctx context.Context, app driverlog.App) (begun []driverlog
 			return nil, err
 		}
 		l.forward.clean(ctx, b.ID, b.Time, staged)
+		l.marks = marked(l.marks, b.ID, staged)
 	}
 	return nil, nil
 }
@@ -68,7 +70,11 @@ func (l *ledger) roll(ctx context.Context, app driverlog.App) (begun []driverlog
 // abandon gives up batches that an earlier term has begun, whose input is gone with its process.
 func (l *ledger) abandon(ctx context.Context, begun []driverlog.Batch) error {
 	for _, b := range begun {
-		if err := l.propose(ctx, driverlog.Prepared, b.ID, manifest{kind: abandoned}.append(nil)); err != nil {
+		m, err := appendStaged(manifest{kind: abandoned}.append(nil), nil, l.marks, l.blobs.write)
+		if err != nil {
+			return err
+		}
+		if err := l.propose(ctx, driverlog.Prepared, b.ID, m); err != nil {
 			return err
 		}
 		if err := l.propose(ctx, driverlog.Committed, b.ID, nil); err != nil {
@@ -182,13 +188,14 @@ func (l *ledger) end(ctx context.Context, b *batch, tell func()) (failed, err er
 // close prepares a batch with a manifest, commits what its outputs have staged, and the batch.
 func (l *ledger) close(ctx context.Context, b *batch, m []byte) error {
 	staged := b.decided()
-	m, err := appendStaged(m, staged, l.blobs.write)
+	m, err := appendStaged(m, staged, l.marks, l.blobs.write)
 	if err != nil {
 		return fmt.Errorf("manifest of batch %s: %w", b.time, err)
 	}
 	if err := l.propose(ctx, driverlog.Prepared, b.id, m); err != nil {
 		return err
 	}
+	l.marks = marked(l.marks, b.id, staged)
 	// From here on the batch is decided: who leads next does the same.
 	if err := l.forward.commit(ctx, b.id, int64(b.time), staged); err != nil {
 		return err

@@ -21,6 +21,9 @@ import (
 //
 //	0  the number of them, and the name and the staged bytes of each
 //	1  a reference to a blob that holds the same
+//
+// Version 3, where further outputs have staged something in batches before, has behind these, in the blob as well, the number of
+// such outputs, and of each its name, the last batch that it has staged something in and the SHA-256 of what it was.
 type manifest struct {
 	kind    byte
 	outputs int
@@ -36,6 +39,7 @@ type stagedOutput struct {
 const (
 	manifestVersion = 1
 	stagedVersion   = 2
+	markedVersion   = 3
 	outputsDone     = 'o' // every output operation has ended well
 	notGenerated    = 'g' // the batch could not be generated: no output ran
 	outputsAside    = 's' // some outputs failed, and the batch was set aside
@@ -72,10 +76,11 @@ const (
 	stagedInBlob = 1
 )
 
-// appendStaged makes a manifest of version 1 one that holds what outputs have staged. Where that is too long for the
-// driver log it goes to a blob.
-func appendStaged(buf []byte, staged []stagedOutput, put func(data []byte) (reference []byte, err error)) ([]byte, error) {
-	if len(staged) == 0 {
+// appendStaged makes a manifest of version 1 one that holds what outputs have staged, and when others did last. Where that is too
+// long for the driver log it goes to a blob.
+func appendStaged(buf []byte, staged []stagedOutput, marks []outputMark, put func(data []byte) (reference []byte, err error)) ([]byte, error) {
+	marks = without(marks, staged)
+	if len(staged) == 0 && len(marks) == 0 {
 		return buf, nil
 	}
 	buf[0] = stagedVersion
@@ -83,6 +88,10 @@ func appendStaged(buf []byte, staged []stagedOutput, put func(data []byte) (refe
 	for _, s := range staged {
 		list = append(binary.AppendUvarint(list, uint64(len(s.output))), s.output...)
 		list = append(binary.AppendUvarint(list, uint64(len(s.bytes))), s.bytes...)
+	}
+	if len(marks) > 0 {
+		buf[0] = markedVersion
+		list = appendMarks(list, marks)
 	}
 	if len(buf)+1+len(list) <= driverlog.MaxPayload {
 		return append(append(buf, stagedHere), list...), nil
@@ -94,8 +103,8 @@ func appendStaged(buf []byte, staged []stagedOutput, put func(data []byte) (refe
 	return append(append(buf, stagedInBlob), reference...), nil
 }
 
-// stagedOf returns what a manifest says that outputs have staged. get reads blobs.
-func stagedOf(m []byte, get func(reference []byte) ([]byte, error)) ([]stagedOutput, error) {
+// stagedOf returns what a manifest says that outputs have staged, and of other outputs when they did last. get reads blobs.
+func stagedOf(m []byte, get func(reference []byte) ([]byte, error)) ([]stagedOutput, []outputMark, error) {
 	r := varintReader{rest: m}
 	version := r.byte()
 	kind := r.byte()
@@ -109,16 +118,16 @@ func stagedOf(m []byte, get func(reference []byte) ([]byte, error)) ([]stagedOut
 			r.bytes()
 		}
 	}
-	if r.bad || version != manifestVersion && version != stagedVersion {
-		return nil, fmt.Errorf("%w: manifest of version %d", ErrDamaged, version)
+	if r.bad || version < manifestVersion || version > markedVersion {
+		return nil, nil, fmt.Errorf("%w: manifest of version %d", ErrDamaged, version)
 	}
 	if version == manifestVersion {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if r.byte() == stagedInBlob {
 		list, err := get(r.rest)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		r.rest = list
 	}
@@ -126,10 +135,14 @@ func stagedOf(m []byte, get func(reference []byte) ([]byte, error)) ([]stagedOut
 	for n := r.number(); n > 0 && !r.bad; n-- {
 		staged = append(staged, stagedOutput{output: string(r.bytes()), bytes: r.bytes()})
 	}
-	if r.bad || len(r.rest) > 0 {
-		return nil, fmt.Errorf("%w: manifest", ErrDamaged)
+	var marks []outputMark
+	if version == markedVersion {
+		marks = r.marks()
 	}
-	return staged, nil
+	if r.bad || len(r.rest) > 0 {
+		return nil, nil, fmt.Errorf("%w: manifest", ErrDamaged)
+	}
+	return staged, marks, nil
 }
 
 func appendText(buf []byte, err error) []byte {

@@ -56,18 +56,18 @@ type blockBatch[T any] struct {
 func (s *received[T]) Put(ctx context.Context, block receivers.Block[T]) error {
 	stored := storedBlock[T]{id: block.ID, records: block.Count(), rows: block.Records}
 	if s.logged == nil {
-		return s.keep(ctx, stored, func() error { return nil })
+		return s.keep(ctx, stored, func(*storedBlock[T]) error { return nil })
 	}
 	s.logged.order.Lock()
 	defer s.logged.order.Unlock()
-	return s.keep(ctx, stored, func() (err error) {
-		stored.logged, err = s.logged.append(ctx, int32(s.id), block)
+	return s.keep(ctx, stored, func(kept *storedBlock[T]) (err error) {
+		kept.logged, err = s.logged.append(ctx, int32(s.id), block)
 		return err
 	})
 }
 
-// keep adds a block to those that wait for a batch, once there is room and after store.
-func (s *received[T]) keep(ctx context.Context, block storedBlock[T], store func() error) error {
+// keep adds a block to those that wait for a batch, once there is room and after store, which says where it lies.
+func (s *received[T]) keep(ctx context.Context, block storedBlock[T], store func(*storedBlock[T]) error) error {
 	for {
 		s.log.mu.Lock()
 		if s.log.closed {
@@ -95,7 +95,7 @@ func (s *received[T]) keep(ctx context.Context, block storedBlock[T], store func
 		s.logged.begin()
 	}
 	s.log.mu.Unlock()
-	err := store()
+	err := store(&block)
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()
 	if s.logged != nil {

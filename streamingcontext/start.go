@@ -53,7 +53,7 @@ func (c *Context) Start(ctx context.Context) error {
 // start is Start once it is the context's turn. Where it returns an error nothing runs.
 func (c *Context) start(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("start streaming context: %w", err)
+		return fmt.Errorf("start streaming context: %w", errors.Join(err, c.durable.close()))
 	}
 	if err := errors.Join(c.faults(), c.graph.Err()); err != nil {
 		// The graph will never run, but all that is wrong with it is to be told at once.
@@ -116,6 +116,11 @@ func (c *Context) goOn(ctx context.Context, r *running, app driverlog.App, now, 
 	if c.durable != nil && app.Registered {
 		return c.recover(ctx, r, app, interval)
 	}
+	if c.durable != nil {
+		if r.ledger.marks, err = c.durable.agree(ctx, c, app); err != nil {
+			return 0, err
+		}
+	}
 	begun, err := r.ledger.roll(ctx, app)
 	if err != nil {
 		return 0, err
@@ -144,10 +149,13 @@ func (c *Context) recover(ctx context.Context, r *running, app driverlog.App, in
 	if err != nil {
 		return 0, err
 	}
-	if err := c.durable.agree(ctx, c, app); err != nil {
+	if r.ledger.marks, err = c.durable.agree(ctx, c, app); err != nil {
 		return 0, err
 	}
 	if err := c.durable.restore(c, app, body); err != nil {
+		return 0, err
+	}
+	if err := c.durable.registerAgain(ctx, c, r.ledger, app); err != nil {
 		return 0, err
 	}
 	if err := c.blocks.recover(ctx, c.durable.blocks); err != nil {
