@@ -2,6 +2,7 @@ package dstream_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -128,4 +129,34 @@ func ExampleDiffNodes() {
 	// window[2]: slide 1000 ms, of 1, window 2000 ms
 	// <nil>
 	// the program has changed at node 2: it was window[2]: slide 1000 ms, of 1, window 2000 ms, it is window[2]: slide 1000 ms, of 1, window 3000 ms
+}
+
+// An output is added behind a window: the later build goes on. A longer window needs what is forgotten.
+func ExampleNodeChanges() {
+	declare := func(window time.Duration, outputs int) []dstream.NodeInfo {
+		g, end := exampleGraph("")
+		defer end()
+		recent := dstream.Window(numbers(g), window, 0)
+		for range outputs {
+			dstream.ForeachRDD(recent, func(context.Context, *rdd.RDD[int], dstream.Time) error { return nil })
+		}
+		return g.Nodes()
+	}
+	was := declare(2*time.Second, 1)
+	fmt.Println(dstream.NodeChanges(was, declare(2*time.Second, 2)))
+	_, err := dstream.NodeChanges(was, declare(3*time.Second, 1))
+	fmt.Println(errors.Is(err, dstream.ErrChanged))
+	// Output:
+	// [node 4 was nothing, is foreachRDD[4]: slide 1000 ms, of 2] <nil>
+	// true
+}
+
+func ExampleGraph_PromiseOf() {
+	g, end := exampleGraph("")
+	defer end()
+	rows := dstream.SliceStream(g, [][]string{{"a"}}, 1)
+	dstream.SaveTo(rows, "rows", &memorySink[string]{})
+	fmt.Println(g.PromiseOf("rows"))
+	// Output:
+	// exactly once
 }

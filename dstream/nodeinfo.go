@@ -14,6 +14,10 @@ type NodeInfo struct {
 	ID       int32  // from 1, in the order declared
 	Op       string // the operator
 	Describe string // slide, parents, window, partitions, types of what is kept, checkpoint interval, name in a sink
+	// Keeps is what batches need of those before them, in a word: input, state, window or files. Empty is nothing.
+	Keeps string `json:",omitempty"`
+	// Idle says that no output reads the stream, so that there is nothing of it from batches before.
+	Idle bool `json:",omitempty"`
 }
 
 // String returns the number, the operator and what is compared, as in "reduceByKey[2]: slide 1000 ms, of 1".
@@ -25,10 +29,32 @@ func (g *Graph) Nodes() []NodeInfo {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	infos := make([]NodeInfo, len(g.nodes))
-	for i, n := range g.nodes {
-		infos[i] = NodeInfo{ID: n.id, Op: n.op, Describe: n.describe()}
+	used := map[*node]bool{}
+	for i := len(g.nodes) - 1; i >= 0; i-- { // children are declared after their parents
+		n := g.nodes[i]
+		if n.output || used[n] {
+			for _, p := range n.parents {
+				used[p] = true
+			}
+		}
+		infos[i] = NodeInfo{ID: n.id, Op: n.op, Describe: n.describe(), Keeps: n.keeps(), Idle: !n.output && !used[n]}
 	}
 	return infos
+}
+
+// keeps returns what batches of a node need of those before them. The graph's lock is held.
+func (n *node) keeps() string {
+	switch {
+	case n.input != nil:
+		return "input"
+	case n.must || len(n.holds) > 0:
+		return "state"
+	case n.extra > 0:
+		return "window"
+	case n.checkpoint > 0:
+		return "files"
+	}
+	return ""
 }
 
 // describe returns what is compared of a node. The graph's lock is held.
@@ -74,9 +100,11 @@ var ErrChanged = errors.New("the program has changed")
 type ChangedError struct {
 	Node    int32  // its number
 	Was, Is string // as NodeInfo.String; empty where there is none
+	// Keeps is, where that would have been of no account by itself, the node behind it that makes it count.
+	Keeps string
 }
 
-// Error returns both.
+// Error returns all three.
 func (e *ChangedError) Error() string {
 	was, is := e.Was, e.Is
 	if was == "" {
@@ -85,7 +113,11 @@ func (e *ChangedError) Error() string {
 	if is == "" {
 		is = "nothing"
 	}
-	return fmt.Sprintf("%v at node %d: it was %s, it is %s", ErrChanged, e.Node, was, is)
+	text := fmt.Sprintf("%v at node %d: it was %s, it is %s", ErrChanged, e.Node, was, is)
+	if e.Keeps != "" {
+		text += "; behind it is " + e.Keeps
+	}
+	return text
 }
 
 // Unwrap returns ErrChanged.
@@ -94,18 +126,23 @@ func (e *ChangedError) Unwrap() error { return ErrChanged }
 // DiffNodes returns nil if two graphs are the same, else a *ChangedError with the first node that differs.
 func DiffNodes(was, is []NodeInfo) error {
 	for i := range max(len(was), len(is)) {
-		e := &ChangedError{Node: int32(i + 1)}
-		if i < len(was) {
-			e.Was = was[i].String()
-		}
-		if i < len(is) {
-			e.Is = is[i].String()
-		}
-		if e.Was != e.Is {
+		if e := differAt(was, is, i); e.Was != e.Is {
 			return e
 		}
 	}
 	return nil
+}
+
+// differAt returns what two graphs have at a position.
+func differAt(was, is []NodeInfo, i int) *ChangedError {
+	e := &ChangedError{Node: int32(i + 1)}
+	if i < len(was) {
+		e.Was = was[i].String()
+	}
+	if i < len(is) {
+		e.Is = is[i].String()
+	}
+	return e
 }
 
 // keyedBy says where the keys of a stream lie. Of its RDDs that is known only where kept is set.

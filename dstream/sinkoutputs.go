@@ -69,6 +69,22 @@ func (g *Graph) LastOf(ctx context.Context, app, output string) (m sink.Mark, er
 	return m, nil
 }
 
+// PromiseOf returns what the sink of an output promises; sink.AtLeastOnce for an output that is not declared.
+func (g *Graph) PromiseOf(output string) sink.Promise {
+	to, err := g.sinkOf(output)
+	if err != nil {
+		return sink.AtLeastOnce
+	}
+	if p, ok := to.(sink.Promiser); ok {
+		promise := sink.AtLeastOnce
+		if apart(func() { promise = p.Promise() }) != nil {
+			return sink.AtLeastOnce
+		}
+		return promise
+	}
+	return sink.ExactlyOnce
+}
+
 func (g *Graph) sinkOf(output string) (committing, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -55,10 +55,13 @@ func (b *blobs) read(reference []byte) ([]byte, error) {
 
 func blobName(reference []byte) string { return "blob-" + hex.EncodeToString(reference) }
 
+// temporaryPrefix begins the names of files that are not whole yet.
+const temporaryPrefix = "_temporary-"
+
 // writeDurable makes a file of data that is there whole or not at all, and stays when the machine loses power.
 func writeDurable(path string, data []byte) (err error) {
 	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, "_temporary-*")
+	f, err := os.CreateTemp(dir, temporaryPrefix+"*")
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (p *checkpointer) committed(ctx context.Context, b *batch) error {
 		}
 	}
 	p.last, p.files = b.id, files
-	if err := p.clean(app, keep, string(manifest)); err != nil {
+	if err := p.clean(ctx, app, keep, string(manifest)); err != nil {
 		p.c.opts.Logger.Warn("what no checkpoint needs is not removed", "batch", int64(b.time), "err", err)
 	}
 	return nil
@@ -119,7 +119,7 @@ func keptFrom(app driverlog.App, id int64, needed dstream.Time) int64 {
 }
 
 // clean removes files of state that were stale before the checkpoint, older checkpoints, and blobs that nothing refers to.
-func (p *checkpointer) clean(app driverlog.App, keep int64, manifest string) error {
+func (p *checkpointer) clean(ctx context.Context, app driverlog.App, keep int64, manifest string) error {
 	var errs []error
 	root := p.c.engine.rdds.Options().CheckpointDir
 	for _, dir := range p.stale {
@@ -127,8 +127,17 @@ func (p *checkpointer) clean(app driverlog.App, keep int64, manifest string) err
 	}
 	p.stale = nil
 	errs = append(errs, p.c.blocks.clean(p.d.blocks, keptTime(app, keep)))
-	used := referred(app, keep)
 	folder := filepath.Join(p.d.dir, "checkpoints")
+	// A blob is there before the log refers to it: no batch may be between the two, and all that are behind them must be known.
+	if err := p.plan.take(ctx); err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	defer p.plan.give()
+	state, err := p.d.log.State(ctx)
+	if err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	used := referred(state.App(p.d.app), keep)
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return errors.Join(append(errs, err)...)
@@ -140,7 +149,8 @@ func (p *checkpointer) clean(app driverlog.App, keep int64, manifest string) err
 		name := e.Name()
 		old := strings.HasPrefix(name, "checkpoint-") && !strings.HasSuffix(manifest, name)
 		unused := strings.HasPrefix(name, "blob-") && !used[name]
-		if old || unused {
+		left := strings.HasPrefix(name, temporaryPrefix) // by a process that was killed
+		if old || unused || left {
 			if err := os.Remove(filepath.Join(folder, name)); !errors.Is(err, fs.ErrNotExist) {
 				errs = append(errs, err)
 			}
@@ -170,10 +180,15 @@ func referred(app driverlog.App, keep int64) map[string]bool {
 				used[blobName(in.Data[2:])] = true
 			}
 		}
-		// A manifest in a blob ends with the reference.
-		if m := b.Manifest; len(m) > 32 && m[0] >= stagedVersion {
-			used[blobName(m[len(m)-32:])] = true
-		}
+		byManifest(b.Manifest, used)
 	}
+	byManifest(app.Last.Manifest, used) // says what sinks must have
 	return used
+}
+
+// byManifest adds the blob that a manifest refers to: one in a blob ends with the reference.
+func byManifest(m []byte, used map[string]bool) {
+	if len(m) > 32 && m[0] >= stagedVersion {
+		used[blobName(m[len(m)-32:])] = true
+	}
 }

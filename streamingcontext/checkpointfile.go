@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/leat-io/leat/dstream"
-	"github.com/leat-io/leat/scheduler/driverlog"
 )
 
 // A checkpointBody is what recovery needs besides the driver log: everything up to a batch.
@@ -88,36 +87,4 @@ func decodeCheckpoint(path string, data []byte) (*checkpointBody, error) {
 		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
 	}
 	return body, nil
-}
-
-// describe encodes what an application is, for the driver log: its nodes, or their digest where they are too many.
-func describe(g *dstream.Graph) ([]byte, error) {
-	nodes, err := json.Marshal(description{Fingerprint: g.Fingerprint(), Nodes: g.Nodes()})
-	if err != nil || len(nodes) <= driverlog.MaxPayload {
-		return nodes, err
-	}
-	return json.Marshal(description{Fingerprint: g.Fingerprint()})
-}
-
-// description is how an application is described in the driver log.
-type description struct {
-	Fingerprint string
-	Nodes       []dstream.NodeInfo // nil where they are too many
-}
-
-// same checks that a graph is the one that an application was registered with.
-func (d *durable) same(app driverlog.App, g *dstream.Graph) error {
-	var was description
-	if err := json.Unmarshal(app.Description, &was); err != nil {
-		return fmt.Errorf("%w: description of application %s: %w", ErrDamaged, d.app, err)
-	}
-	if was.Fingerprint == g.Fingerprint() {
-		return nil
-	}
-	if was.Nodes != nil {
-		if err := dstream.DiffNodes(was.Nodes, g.Nodes()); err != nil {
-			return err
-		}
-	}
-	return fmt.Errorf("application %s: the graph has fingerprint %s, it had %s", d.app, g.Fingerprint(), was.Fingerprint)
 }

@@ -119,9 +119,12 @@ func (d *durable) verify(app driverlog.App, r *CheckpointReport) (errs []error) 
 			}
 		}
 		if b.Prepared != 0 && len(b.Manifest) > 0 {
-			_, err := stagedOf(b.Manifest, d.blobs.read)
+			_, _, err := stagedOf(b.Manifest, d.blobs.read)
 			errs = append(errs, err)
 		}
+	}
+	if _, err := marksOf(app.Last, d.blobs.read); err != nil {
+		errs = append(errs, err)
 	}
 	if app.Checkpoint.Index == 0 {
 		return errs

@@ -33,7 +33,7 @@ const (
 
 // commit commits what the outputs have staged of a batch, one after the other, each until it succeeds.
 //
-// Errors: ctx's; *sink.ConflictError and *sink.FencedError, after which the driver must end.
+// Errors: ctx's; *sink.ConflictError, *sink.FencedError and what wraps sink.ErrFinal, after which the driver must end.
 func (f *rollForward) commit(ctx context.Context, id, ms int64, staged []stagedOutput) error {
 	for _, s := range staged {
 		b := f.batch(id, ms, s.output)
@@ -72,7 +72,7 @@ func (f *rollForward) batch(id, ms int64, output string) sink.Batch {
 func final(err error) bool {
 	_, conflict := errors.AsType[*sink.ConflictError](err)
 	_, fenced := errors.AsType[*sink.FencedError](err)
-	return conflict || fenced || errors.Is(err, dstream.ErrArgument) // no such output
+	return conflict || fenced || errors.Is(err, sink.ErrFinal) || errors.Is(err, dstream.ErrArgument) // no such output
 }
 
 // pause waits, in time of package time.

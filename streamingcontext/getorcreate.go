@@ -35,7 +35,7 @@ import (
 //
 // Cost: two or three flushes to disk a batch, one for each block that is received, and a small file whenever state was written.
 // Errors: what setup returns; *boltlog.LockedError naming the process that has the folder; *dstream.ChangedError naming the first
-// difference of the graphs; ErrDamaged and what the driver log says about damage, naming the file; options that are not valid, and
+// difference of the graphs, see dstream.NodeChanges; *FolderError for a folder of another application; ErrDamaged and what the driver log says about damage, naming the file; options that are not valid, and
 // those that name a folder or log of their own. Start returns further ones.
 func GetOrCreate(dir string, opts Options, setup func(ssc *Context) error) (*Context, error) {
 	if setup == nil {
@@ -58,7 +58,7 @@ func getOrCreate(dir string, opts Options, setup func(ssc *Context) error) (*Con
 	}
 	// The last one made is the one that runs, so that variables which setup sets are those of it.
 	trial := New(opts)
-	err = setup(trial)
+	err = declare(trial, setup)
 	nodes := trial.graph.Nodes()
 	if err := errors.Join(err, trial.Stop(context.Background(), StopOptions{})); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func getOrCreate(dir string, opts Options, setup func(ssc *Context) error) (*Con
 	}
 	c := New(opts)
 	c.durable = d
-	err = setup(c)
+	err = declare(c, setup)
 	if err == nil {
 		if diff := dstream.DiffNodes(nodes, c.graph.Nodes()); diff != nil {
 			err = fmt.Errorf("setup declares something else each time: %w", diff)
@@ -82,6 +82,19 @@ func getOrCreate(dir string, opts Options, setup func(ssc *Context) error) (*Con
 		return nil, errors.Join(err, c.Stop(context.Background(), StopOptions{}))
 	}
 	return c, nil
+}
+
+// declare calls setup. Where that panics, or ends the goroutine, the context lets go of what it has all the same.
+func declare(c *Context, setup func(ssc *Context) error) error {
+	returned := false
+	defer func() {
+		if !returned {
+			_ = c.Stop(context.Background(), StopOptions{}) // what the panic says comes first
+		}
+	}()
+	err := setup(c)
+	returned = true
+	return err
 }
 
 // inFolder returns the options of a context in a folder.
@@ -160,9 +173,9 @@ func (d *durable) prior(ctx context.Context, c *Context) (driverlog.App, *checkp
 	}
 	app := state.App(d.app)
 	if !app.Registered {
-		return app, nil, nil
+		return app, nil, d.fresh(state)
 	}
-	if err := d.same(app, c.graph); err != nil {
+	if _, err := d.changes(app, c.graph); err != nil {
 		return app, nil, err
 	}
 	if app.Checkpoint.Index == 0 {

@@ -23,16 +23,19 @@ type ledger struct {
 	// committed is called for each batch after it is committed, in order of the batches.
 	committed func(ctx context.Context, b *batch) error
 
-	commit  sync.Mutex // held while decisions about ended batches are made; taken before mu
-	repeats bool       // batches that were set aside are run again by the next process
-	owed    []int64    // these, ascending; guarded by commit
+	commit  sync.Mutex   // held while decisions about ended batches are made; taken before mu
+	repeats bool         // batches that were set aside are run again by the next process
+	owed    []int64      // these, ascending; guarded by commit
+	marks   []outputMark // of the prepared batches, by output; guarded by commit
 
-	mu      sync.Mutex // guards the fields below
-	next    int64      // the id of the next batch
-	open    []*batch
-	ticked  dstream.Time  // the last batch time whose generation is over
-	halted  bool          // no more batches may begin
-	changed chan struct{} // closed by the next change; nil while nobody waits
+	mu   sync.Mutex // guards the fields below
+	next int64      // the id of the next batch
+	open []*batch
+	// repeated are batches of an earlier term that were committed and are run again; set before batches are made.
+	repeated []*batch
+	ticked   dstream.Time  // the last batch time whose generation is over
+	halted   bool          // no more batches may begin
+	changed  chan struct{} // closed by the next change; nil while nobody waits
 }
 
 // read starts a term's work with what the log knows of the application.
@@ -52,7 +55,7 @@ func (l *ledger) roll(ctx context.Context, app driverlog.App) (begun []driverlog
 		if b.Prepared == 0 {
 			return app.Open[i:], nil
 		}
-		staged, err := stagedOf(b.Manifest, l.blobs.read)
+		staged, _, err := stagedOf(b.Manifest, l.blobs.read)
 		if err != nil {
 			return nil, fmt.Errorf("manifest of batch id %d: %w", b.ID, err)
 		}
@@ -63,6 +66,7 @@ func (l *ledger) roll(ctx context.Context, app driverlog.App) (begun []driverlog
 			return nil, err
 		}
 		l.forward.clean(ctx, b.ID, b.Time, staged)
+		l.marks = marked(l.marks, b.ID, staged)
 	}
 	return nil, nil
 }
@@ -70,7 +74,11 @@ func (l *ledger) roll(ctx context.Context, app driverlog.App) (begun []driverlog
 // abandon gives up batches that an earlier term has begun, whose input is gone with its process.
 func (l *ledger) abandon(ctx context.Context, begun []driverlog.Batch) error {
 	for _, b := range begun {
-		if err := l.propose(ctx, driverlog.Prepared, b.ID, manifest{kind: abandoned}.append(nil)); err != nil {
+		m, err := appendStaged(manifest{kind: abandoned}.append(nil), l.owed, nil, l.marks, l.blobs.write)
+		if err != nil {
+			return err
+		}
+		if err := l.propose(ctx, driverlog.Prepared, b.ID, m); err != nil {
 			return err
 		}
 		if err := l.propose(ctx, driverlog.Committed, b.ID, nil); err != nil {
@@ -155,7 +163,12 @@ func (l *ledger) whole(ctx context.Context, t dstream.Time, inputs []driverlog.I
 	cmd := driverlog.Command{Kind: driverlog.Begin, Epoch: l.epoch, App: l.app, Batch: b.id}
 	begin, prepared, committed := cmd, cmd, cmd
 	begin.Time, begin.Inputs = int64(t), inputs
-	prepared.Kind, prepared.Manifest = driverlog.Prepared, manifest{kind: outputsDone}.append(nil)
+	// The newest manifest has all that is owed, and when each output staged last.
+	m, err := appendStaged(manifest{kind: outputsDone}.append(nil), l.owed, nil, l.marks, l.blobs.write)
+	if err != nil {
+		return false, fmt.Errorf("manifest of batch %s: %w", t, err)
+	}
+	prepared.Kind, prepared.Manifest = driverlog.Prepared, m
 	committed.Kind = driverlog.Committed
 	if _, err := l.log.ProposeAll(ctx, []driverlog.Command{begin, prepared, committed}); err != nil {
 		return false, fmt.Errorf("begin batch %s: %w", t, err)
@@ -215,13 +228,14 @@ func (l *ledger) end(ctx context.Context, b *batch, tell func()) (failed, err er
 // close prepares a batch with a manifest, commits what its outputs have staged, and the batch.
 func (l *ledger) close(ctx context.Context, b *batch, m []byte) error {
 	staged := b.decided()
-	m, err := appendStaged(m, l.owed, staged, l.blobs.write)
+	m, err := appendStaged(m, l.owed, staged, l.marks, l.blobs.write)
 	if err != nil {
 		return fmt.Errorf("manifest of batch %s: %w", b.time, err)
 	}
 	if err := l.propose(ctx, driverlog.Prepared, b.id, m); err != nil {
 		return err
 	}
+	l.marks = marked(l.marks, b.id, staged)
 	// From here on the batch is decided: who leads next does the same.
 	if err := l.forward.commit(ctx, b.id, int64(b.time), staged); err != nil {
 		return err
@@ -275,6 +289,11 @@ func (l *ledger) awaitSettled(ctx context.Context, t dstream.Time, dropped <-cha
 
 func (l *ledger) settledUpTo(t dstream.Time) bool {
 	for _, b := range l.open {
+		if b.time <= t && !b.settled {
+			return false
+		}
+	}
+	for _, b := range l.repeated {
 		if b.time <= t && !b.settled {
 			return false
 		}

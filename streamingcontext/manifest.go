@@ -22,8 +22,9 @@ import (
 //	0  the number of them, and the name and the staged bytes of each
 //	1  a reference to a blob that holds the same
 //
-// Version 3, where batches are owed, is the same with a list of these before that byte: their number, and how much greater each id
-// is than the one before.
+// Version 3, where batches are owed or further outputs have staged something in batches before, is the same with a list of the former
+// before that byte: their number, and how much greater each id is than the one before; and behind the staged bytes, in the blob as well, the
+// number of the latter, and of each its name, the last batch that it has staged something in and the SHA-256 of what it was.
 type manifest struct {
 	kind    byte
 	outputs int
@@ -39,7 +40,7 @@ type stagedOutput struct {
 const (
 	manifestVersion = 1
 	stagedVersion   = 2
-	owedVersion     = 3
+	listedVersion   = 3
 	outputsDone     = 'o' // every output operation has ended well
 	notGenerated    = 'g' // the batch could not be generated: no output ran
 	outputsAside    = 's' // some outputs failed, and the batch was set aside
@@ -76,12 +77,14 @@ const (
 	stagedInBlob = 1
 )
 
-// appendStaged makes a manifest of version 1 one that holds what outputs have staged, and which batches are owed. Where the
-// former is too long for the driver log it goes to a blob.
-func appendStaged(buf []byte, owed []int64, staged []stagedOutput, put func(data []byte) (reference []byte, err error)) ([]byte, error) {
+// appendStaged makes a manifest of version 1 one that holds which batches are owed, what outputs have staged, and when others did
+// last. Where that is too long for the driver log all but the first goes to a blob.
+func appendStaged(buf []byte, owed []int64, staged []stagedOutput, marks []outputMark, put func(data []byte) (reference []byte, err error)) ([]byte, error) {
+	marks = without(marks, staged)
+	listed := len(owed) > 0 || len(marks) > 0
 	switch {
-	case len(owed) > 0:
-		buf[0] = owedVersion
+	case listed:
+		buf[0] = listedVersion
 		buf = appendOwed(buf, owed)
 	case len(staged) == 0:
 		return buf, nil
@@ -93,6 +96,9 @@ func appendStaged(buf []byte, owed []int64, staged []stagedOutput, put func(data
 		list = append(binary.AppendUvarint(list, uint64(len(s.output))), s.output...)
 		list = append(binary.AppendUvarint(list, uint64(len(s.bytes))), s.bytes...)
 	}
+	if listed {
+		list = appendMarks(list, marks)
+	}
 	if len(buf)+1+len(list) <= driverlog.MaxPayload {
 		return append(append(buf, stagedHere), list...), nil
 	}
@@ -103,23 +109,23 @@ func appendStaged(buf []byte, owed []int64, staged []stagedOutput, put func(data
 	return append(append(buf, stagedInBlob), reference...), nil
 }
 
-// stagedOf returns what a manifest says that outputs have staged. get reads blobs.
-func stagedOf(m []byte, get func(reference []byte) ([]byte, error)) ([]stagedOutput, error) {
+// stagedOf returns what a manifest says that outputs have staged, and of other outputs when they did last. get reads blobs.
+func stagedOf(m []byte, get func(reference []byte) ([]byte, error)) ([]stagedOutput, []outputMark, error) {
 	r := varintReader{rest: m}
 	version := skipOutcome(&r)
-	if version == owedVersion {
+	if version == listedVersion {
 		readOwed(&r)
 	}
-	if r.bad || version < manifestVersion || version > owedVersion {
-		return nil, fmt.Errorf("%w: manifest of version %d", ErrDamaged, version)
+	if r.bad || version < manifestVersion || version > listedVersion {
+		return nil, nil, fmt.Errorf("%w: manifest of version %d", ErrDamaged, version)
 	}
 	if version == manifestVersion {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if r.byte() == stagedInBlob {
 		list, err := get(r.rest)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		r.rest = list
 	}
@@ -127,10 +133,14 @@ func stagedOf(m []byte, get func(reference []byte) ([]byte, error)) ([]stagedOut
 	for n := r.number(); n > 0 && !r.bad; n-- {
 		staged = append(staged, stagedOutput{output: string(r.bytes()), bytes: r.bytes()})
 	}
-	if r.bad || len(r.rest) > 0 {
-		return nil, fmt.Errorf("%w: manifest", ErrDamaged)
+	var marks []outputMark
+	if version == listedVersion {
+		marks = r.marks()
 	}
-	return staged, nil
+	if r.bad || len(r.rest) > 0 {
+		return nil, nil, fmt.Errorf("%w: manifest", ErrDamaged)
+	}
+	return staged, marks, nil
 }
 
 // skipOutcome reads up to what versions have behind the first, and returns the version.

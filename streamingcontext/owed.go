@@ -66,7 +66,7 @@ func owedBy(app driverlog.App) (owed []driverlog.Batch, err error) {
 	}
 	r := varintReader{rest: newest.Manifest}
 	version := skipOutcome(&r)
-	if version != owedVersion {
+	if version != listedVersion {
 		return nil, nil
 	}
 	ids := readOwed(&r)

@@ -1,7 +1,6 @@
 package streamingcontext
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,25 +8,8 @@ import (
 	"slices"
 
 	"github.com/leat-io/leat/dstream"
-	"github.com/leat-io/leat/dstream/sink"
 	"github.com/leat-io/leat/scheduler/driverlog"
 )
-
-// ErrSinkAhead is returned by Start where a sink has committed a batch that the driver log does not know to be prepared: one of
-// the two was put back to an older copy, or belongs to another program.
-var ErrSinkAhead = errors.New("the sink is ahead of the driver log")
-
-// register enters a new application in the driver log.
-func (d *durable) register(ctx context.Context, c *Context, l *ledger, zero dstream.Time) error {
-	text, err := describe(c.graph)
-	if err != nil {
-		return err
-	}
-	_, err = d.log.Propose(ctx, driverlog.Command{
-		Kind: driverlog.Application, Epoch: l.epoch, App: d.app, Time: int64(zero), Manifest: text,
-	})
-	return err
-}
 
 // restore makes the graph go on where the application was: inputs are told what they gave, and streams with state get the
 // RDDs that were written.
@@ -80,29 +62,6 @@ func replay(in recorder, b driverlog.Batch, blobs *blobs) error {
 		}
 	}
 	return apart(func() error { return in.input.Replay(dstream.Time(b.Time), recorded) })
-}
-
-// agree checks that no sink has committed what the driver log has not decided.
-func (d *durable) agree(ctx context.Context, c *Context, app driverlog.App) error {
-	prepared := app.Oldest() - 1
-	for _, b := range app.Open {
-		if b.Prepared != 0 {
-			prepared = b.ID
-		}
-	}
-	for _, output := range c.graph.SinkOutputs() {
-		var mark sink.Mark
-		if err := apart(func() (err error) {
-			mark, err = c.graph.LastOf(ctx, d.app, output)
-			return err
-		}); err != nil {
-			return fmt.Errorf("output %s: %w", output, err)
-		}
-		if mark.ID > prepared {
-			return fmt.Errorf("output %s: %w: batch id %d is committed there, %d is the last one prepared here", output, ErrSinkAhead, mark.ID, prepared)
-		}
-	}
-	return nil
 }
 
 // sweep removes folders of state that no checkpoint names: those of batches after it, which will be made again.

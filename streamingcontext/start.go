@@ -53,7 +53,7 @@ func (c *Context) Start(ctx context.Context) error {
 // start is Start once it is the context's turn. Where it returns an error nothing runs.
 func (c *Context) start(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("start streaming context: %w", err)
+		return fmt.Errorf("start streaming context: %w", errors.Join(err, c.durable.close()))
 	}
 	if err := errors.Join(c.faults(), c.graph.Err()); err != nil {
 		// The graph will never run, but all that is wrong with it is to be told at once.
@@ -118,7 +118,7 @@ func (c *Context) goOn(ctx context.Context, r *running, app driverlog.App, now, 
 		return c.recover(ctx, r, app, interval)
 	}
 	if c.durable != nil { // a sink that has batches already is not that of a new application
-		if err := c.durable.agree(ctx, c, app); err != nil {
+		if r.ledger.marks, err = c.durable.agree(ctx, c, app); err != nil {
 			return 0, err
 		}
 	}
@@ -150,10 +150,13 @@ func (c *Context) recover(ctx context.Context, r *running, app driverlog.App, in
 	if err != nil {
 		return 0, err
 	}
-	if err := c.durable.agree(ctx, c, app); err != nil {
+	if r.ledger.marks, err = c.durable.agree(ctx, c, app); err != nil {
 		return 0, err
 	}
 	if err := c.durable.restore(c, app, body); err != nil {
+		return 0, err
+	}
+	if err := c.durable.registerAgain(ctx, c, r.ledger, app); err != nil {
 		return 0, err
 	}
 	if err := c.blocks.recover(ctx, c.durable.blocks); err != nil {
@@ -187,6 +190,7 @@ func (c *Context) recover(ctx context.Context, r *running, app driverlog.App, in
 			return 0, err
 		}
 		if b.repeated {
+			r.ledger.repeated = append(r.ledger.repeated, b)
 			jobs = slices.DeleteFunc(jobs, func(j dstream.Job) bool { return j.Stage != nil })
 		}
 		b.inputs, b.late = c.graph.InputInfos(b.time), true

@@ -32,7 +32,7 @@ type Sink[T any] interface {
 	// Commit makes the sealed rows visible, all at once. It is called for each batch in the order of their ids until it
 	// succeeds, and may be called again at any time later.
 	//
-	// Errors: *ConflictError and *FencedError are final; after any other it is called again.
+	// Errors: *ConflictError, *FencedError and what wraps ErrFinal are final; after any other it is called again.
 	Commit(ctx context.Context, b Batch, staged []byte) error
 	// Clean removes what tries at b and at batches before it have left and no committed batch needs. It is called some time after
 	// Commit; a failure costs only room.
@@ -79,6 +79,10 @@ func (p Promise) String() string {
 
 // A Promiser is a Sink that says what it promises. A Sink that is none promises ExactlyOnce.
 type Promiser interface{ Promise() Promise }
+
+// ErrFinal is wrapped by an error of Commit that will not go away by itself, such as rows that were staged and are gone: the driver
+// ends with it, and leaves the batch to whoever mends that.
+var ErrFinal = errors.New("trying again is of no use")
 
 // ErrConflict says that a batch is committed with other rows. It must be impossible: something else writes to the sink, or two
 // programs share an application name.

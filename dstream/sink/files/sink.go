@@ -130,8 +130,8 @@ func (s *Sink[T]) Seal(ctx context.Context, b sink.Batch, notes [][]byte) ([]byt
 
 // Commit creates the manifest of the batch, unless it is there.
 //
-// Errors: *sink.ConflictError and *sink.FencedError, which are final; ErrOrder; *DamageError where a file that was staged is
-// missing or has another length.
+// Errors: *sink.ConflictError and *sink.FencedError; with sink.ErrFinal, ErrOrder and a *DamageError where a file that was
+// staged is missing or has another length. After any other it is of use to call it again.
 func (s *Sink[T]) Commit(ctx context.Context, b sink.Batch, staged []byte) error {
 	if err := s.usable(ctx, b); err != nil {
 		return err
@@ -153,6 +153,9 @@ func (s *Sink[T]) Commit(ctx context.Context, b sink.Batch, staged []byte) error
 	var fenced *sink.FencedError
 	if err == nil || errors.As(err, &conflict) || errors.As(err, &fenced) {
 		return err
+	}
+	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrOrder) {
+		return fmt.Errorf("commit %v: %w: %w", b, err, sink.ErrFinal)
 	}
 	return fmt.Errorf("commit %v: %w", b, err)
 }

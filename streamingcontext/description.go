@@ -1,0 +1,119 @@
+package streamingcontext
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/leat-io/leat/dstream"
+	"github.com/leat-io/leat/scheduler/driverlog"
+)
+
+// description is how an application is described in the driver log.
+type description struct {
+	// Version is 1 where the nodes say what they keep. Without it only the same program goes on.
+	Version     int
+	Fingerprint string
+	Nodes       []dstream.NodeInfo // nil where they are too many
+}
+
+const descriptionVersion = 1
+
+// describe encodes what an application is, for the driver log: its nodes, or their digest where they are too many.
+func describe(g *dstream.Graph) ([]byte, error) {
+	d := description{Version: descriptionVersion, Fingerprint: g.Fingerprint(), Nodes: g.Nodes()}
+	text, err := json.Marshal(d)
+	if err != nil || len(text) <= driverlog.MaxPayload {
+		return text, err
+	}
+	d.Nodes = nil
+	return json.Marshal(d)
+}
+
+// changes returns what has changed in a graph since an application was registered with it, and goes on all the same.
+//
+// Errors: *dstream.ChangedError if it cannot go on.
+func (d *durable) changes(app driverlog.App, g *dstream.Graph) (notes []string, err error) {
+	var was description
+	if err := json.Unmarshal(app.Description, &was); err != nil {
+		return nil, fmt.Errorf("%w: description of application %s: %w", ErrDamaged, d.app, err)
+	}
+	if was.Fingerprint == g.Fingerprint() {
+		return nil, nil
+	}
+	switch {
+	case was.Version > descriptionVersion:
+		return nil, fmt.Errorf("%w: it is described in version %d, this build knows %d", dstream.ErrChanged, was.Version, descriptionVersion)
+	case was.Nodes == nil:
+	case was.Version == descriptionVersion:
+		return dstream.NodeChanges(was.Nodes, g.Nodes())
+	default:
+		if err := dstream.DiffNodes(was.Nodes, g.Nodes()); err != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("%w: the graph has fingerprint %s, it had %s", dstream.ErrChanged, g.Fingerprint(), was.Fingerprint)
+}
+
+// register enters a new application in the driver log.
+func (d *durable) register(ctx context.Context, c *Context, l *ledger, zero dstream.Time) error {
+	text, err := describe(c.graph)
+	if err != nil {
+		return err
+	}
+	_, err = d.log.Propose(ctx, driverlog.Command{
+		Kind: driverlog.Application, Epoch: l.epoch, App: d.app, Time: int64(zero), Manifest: text,
+	})
+	return err
+}
+
+// registerAgain enters what the program is now, if that has changed.
+func (d *durable) registerAgain(ctx context.Context, c *Context, l *ledger, app driverlog.App) error {
+	notes, err := d.changes(app, c.graph)
+	if err != nil || len(notes) == 0 {
+		return err
+	}
+	for _, note := range notes {
+		c.opts.Logger.Warn("the program has changed, it goes on all the same", "app", d.app, "change", note)
+	}
+	return d.register(ctx, c, l, dstream.Time(app.Zero))
+}
+
+// A FolderError says that a folder holds what another application, or an earlier driver log, has left.
+type FolderError struct {
+	Dir  string
+	App  string // that was to go on
+	Have string // the application that the folder is of, empty if the driver log knows none
+}
+
+// Error returns the folder and whose it is.
+func (e *FolderError) Error() string {
+	if e.Have == "" {
+		return fmt.Sprintf("%s has checkpoints, and its driver log does not know application %q: the log is gone or another's", e.Dir, e.App)
+	}
+	return fmt.Sprintf("%s is of application %q, not of %q", e.Dir, e.Have, e.App)
+}
+
+// fresh checks that a folder, whose log does not know the application, holds nothing of value.
+func (d *durable) fresh(state driverlog.State) error {
+	if d.ownLog {
+		for _, other := range state.Apps {
+			if other.Registered {
+				return &FolderError{Dir: d.dir, App: d.app, Have: other.Name}
+			}
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(d.dir, "checkpoints"))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "checkpoint-") {
+			return &FolderError{Dir: d.dir, App: d.app}
+		}
+	}
+	return nil
+}
