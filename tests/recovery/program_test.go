@@ -215,14 +215,8 @@ func (p *program) store(ctx context.Context, n int64) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		select {
-		case err := <-b.stored:
-			if err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		// It answers, whatever becomes of the program: a block whose answer nobody waits for may be there or not.
+		return <-b.stored
 	}
 	return nil
 }
@@ -324,13 +318,25 @@ func (p *program) until(ctx context.Context, first, last int64) (fed int64, err 
 		}
 		fed++
 		p.clock.Set(fed * 1000)
-		err = ssc.Settled(ctx, dstream.Time(fed*1000))
+		if err = ssc.Settled(ctx, dstream.Time(fed*1000)); err == nil {
+			err = failure(ctx, ssc) // a batch that failed is settled too
+		}
 	}
 	// What a stop cannot write was reported before, or is written again.
 	if stopped := ssc.Stop(context.WithoutCancel(ctx), streamingcontext.StopOptions{}); err == nil {
 		err = stopped
 	}
 	return fed, err
+}
+
+// failure returns the error that the program has met, nil if it has met none yet.
+func failure(ctx context.Context, ssc *streamingcontext.Context) error {
+	now, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := ssc.Await(now); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
 }
 
 // storeOrEnd is store while the program runs.
