@@ -17,8 +17,12 @@ import (
 	"github.com/leat-io/leat/scheduler/schedulertest"
 )
 
-// limit is how long a plan may run before it counts as hanging.
-const limit = 30 * time.Second
+// limit is how long a plan may run without starting a task before it counts as hanging, and limits how many times that may be
+// with tasks: some plans have tens of thousands, and a machine may have other work.
+const (
+	limit  = 30 * time.Second
+	limits = 10
+)
 
 // A HangError says that a plan did not end; Dump shows where its goroutines were.
 type HangError struct {
@@ -45,17 +49,27 @@ func Check(ctx context.Context, p *Plan, want [][]Batch, config Config) (Work, e
 	var failed error
 	done := make(chan struct{})
 	var running sync.WaitGroup
+	var started atomic.Pointer[atomic.Int64]
 	running.Go(func() {
 		defer close(done)
-		work, failed = check(ctx, p, want, config)
+		work, failed = check(ctx, p, want, config, &started)
 	})
 	hangs := time.NewTimer(limit)
 	defer hangs.Stop()
-	select {
-	case <-done:
-		running.Wait()
-		return work, failed
-	case <-hangs.C:
+	seen := int64(0)
+	for waited := 1; ; waited++ {
+		select {
+		case <-done:
+			running.Wait()
+			return work, failed
+		case <-hangs.C:
+		}
+		tasks := started.Load()
+		if tasks == nil || tasks.Load() == seen || waited == limits {
+			break
+		}
+		seen = tasks.Load()
+		hangs.Reset(limit)
 	}
 	dump := make([]byte, 1<<20)
 	dump = dump[:runtime.Stack(dump, true)]
@@ -69,8 +83,8 @@ func Check(ctx context.Context, p *Plan, want [][]Batch, config Config) (Work, e
 	}
 }
 
-// check is Check on its own goroutine.
-func check(ctx context.Context, p *Plan, want [][]Batch, config Config) (work Work, err error) {
+// check is Check on its own goroutine. It shows how many tasks have started.
+func check(ctx context.Context, p *Plan, want [][]Batch, config Config, started *atomic.Pointer[atomic.Int64]) (work Work, err error) {
 	dir, err := os.MkdirTemp("", "oracle")
 	if err != nil {
 		return work, err
@@ -83,6 +97,7 @@ func check(ctx context.Context, p *Plan, want [][]Batch, config Config) (work Wo
 	cluster := local.New(local.Options{Executors: config.Executors, Slots: config.Slots, Isolate: config.Isolate, Memory: config.Memory,
 		Dir: own, ErrorCodecs: []scheduler.ErrorCodec{scheduler.ErrorCodec(rdd.NewErrorCodec())}})
 	f := newFaults(cluster, config)
+	started.Store(&f.tasks)
 	backend := &schedulertest.KillSwitch{Backend: cluster, Decide: f.decide}
 	s := scheduler.New(backend, config.scheduler(f.listener()))
 	defer func() {
