@@ -67,7 +67,7 @@ var outside = []struct {
 	{"github.com/hashicorp/raft", []string{"scheduler/driverlog/raftlog"}},
 	{"github.com/apache/arrow-go", []string{"structured", "structured/..."}},
 	{"github.com/jackc/pgx", []string{"dstream/sink/postgres"}},
-	{"go.etcd.io/bbolt", []string{"scheduler/driverlog/boltlog"}},
+	{"go.etcd.io/bbolt", []string{"scheduler/driverlog/boltlog", "tests/crash/openlog"}},
 	{"github.com/google/go-cmp", []string{"scheduler/driverlog/logtest", "scheduler/schedulertest", "receivers/receiverstest", "streamingcontext/streamtest", "tests", "tests/..."}},
 	{"go.uber.org/goleak", []string{"scheduler/schedulertest", "receivers/receiverstest", "tests", "tests/..."}},
 	{"pgregory.net/rapid", []string{"tests", "tests/..."}},

@@ -29,13 +29,18 @@ const (
 	longestEnd  = 10 * time.Minute
 )
 
-// run lets the program be killed so often, and then end by itself. It returns what that one printed.
-func (c *campaign) run(ctx context.Context) (last string, err error) {
+// kill lets the program be killed so often.
+func (c *campaign) kill(ctx context.Context) error {
 	for c.killed < c.kills {
 		if err := c.life(ctx); err != nil {
-			return "", err
+			return err
 		}
 	}
+	return nil
+}
+
+// end gives the program what is left and lets it end by itself. It returns what it printed.
+func (c *campaign) end(ctx context.Context) (last string, err error) {
 	if err := c.give(c.files); err != nil {
 		return "", err
 	}
@@ -69,7 +74,7 @@ func (c *campaign) life(ctx context.Context) error {
 		}
 	}
 	// The files come so that the last ones are there with the last kills.
-	if err := c.give((c.killed + 1) * c.files / (c.kills + 1)); err != nil {
+	if err := c.give((c.killed + 1) * (c.files - c.restarts) / (c.kills + 1)); err != nil {
 		return err
 	}
 	if err := wait(longestRun); err != nil {
@@ -99,7 +104,7 @@ func (c *campaign) life(ctx context.Context) error {
 
 func (c *campaign) command(ctx context.Context) (*exec.Cmd, *bytes.Buffer) {
 	at := func(name string) string { return filepath.Join(c.dir, name) }
-	args := []string{"-in", at("in"), "-out", at("out"), "-checkpoint", at("checkpoint"), "-batch", "100ms", "-until-idle", "3s"}
+	args := []string{"-in", at("in"), "-out", at("out"), "-checkpoint", at("checkpoint"), "-batch", batchInterval.String(), "-until-idle", "3s"}
 	if c.isolate {
 		args = append(args, "-isolate")
 	}

@@ -32,6 +32,7 @@ func main() {
 type options struct {
 	size                workload.Size
 	files, kills, stops int
+	restarts            int
 	isolate, windows    bool
 	seed                uint64
 	dir                 string
@@ -43,6 +44,7 @@ func parse(args []string) (o options, err error) {
 	flags.IntVar(&o.files, "files", 200, "how many files it is cut into")
 	flags.IntVar(&o.kills, "kills", 200, "how often the program is killed")
 	flags.IntVar(&o.stops, "stops", 50, "how often it is stopped and goes on")
+	flags.IntVar(&o.restarts, "restarts", 0, "how many restarts are measured, after the kills")
 	flags.BoolVar(&o.isolate, "isolate", false, "the program encodes what goes between tasks")
 	flags.BoolVar(&o.windows, "windows", false, "the program keeps a window and a function with state as well")
 	flags.Uint64Var(&o.seed, "seed", 1, "of the times")
@@ -51,8 +53,8 @@ func parse(args []string) (o options, err error) {
 		return o, err
 	}
 	o.size, err = workload.ParseSize(*size)
-	if err == nil && (o.files < 1 || o.kills < 0 || o.stops < 0) {
-		err = errors.New("-files must be positive, -kills and -stops not negative")
+	if err == nil && (o.files < 1 || o.kills < 0 || o.stops < 0 || o.restarts < 0) {
+		err = errors.New("-files must be positive, -kills, -stops and -restarts not negative")
 	}
 	return o, err
 }
@@ -75,12 +77,24 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	program := filepath.Join(o.dir, "exactlyonce.exe")
-	if output, err := exec.CommandContext(ctx, "go", "build", "-o", program, "github.com/leat-io/leat/examples/exactlyonce").CombinedOutput(); err != nil {
-		return fmt.Errorf("build the program: %w\n%s", err, output)
+	program, err := build(ctx, o.dir, "examples/exactlyonce")
+	if err != nil {
+		return err
+	}
+	opener, err := build(ctx, o.dir, "tests/crash/openlog")
+	if err != nil {
+		return err
 	}
 	c := &campaign{options: o, program: program, rng: rand.New(rand.NewPCG(o.seed, 0))}
-	last, err := c.run(ctx)
+	if err := c.kill(ctx); err != nil {
+		return err
+	}
+	if o.restarts > 0 {
+		if err := c.measureRestarts(ctx, opener, out); err != nil {
+			return err
+		}
+	}
+	last, err := c.end(ctx)
 	if err != nil {
 		return err
 	}
@@ -92,6 +106,15 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	fmt.Fprintf(out, "kills %d\tstops %d\tbatches %d\trows %d\twords %d\tseconds %.0f\t%s\n",
 		c.killed, c.stopped, answer.batches, answer.rows, answer.words, time.Since(began).Seconds(), verdict)
 	return err
+}
+
+// build builds a program of this module.
+func build(ctx context.Context, dir, pkg string) (path string, err error) {
+	path = filepath.Join(dir, filepath.Base(pkg)+".exe")
+	if output, err := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/leat-io/leat/"+pkg).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, output)
+	}
+	return path, nil
 }
 
 // split writes the text in files below ready, and returns its counts.
