@@ -30,7 +30,8 @@ type checkpointer struct {
 	plan   turn     // taken while inputs are asked and a batch is begun
 	last   int64    // the batch of the last checkpoint
 	files  []string // of state, in the last checkpoint, below the folder of the engine's checkpoints
-	stale  []string // of state, of checkpoints before
+	kept   []keptCheckpoint
+	stale  []string // of state, of checkpoints before those that are kept
 	period int64    // batches between checkpoints at most
 }
 
@@ -42,32 +43,31 @@ func (p *checkpointer) committed(ctx context.Context, b *batch) error {
 	if slices.Equal(files, p.files) && b.id-p.last < p.period {
 		return nil
 	}
-	manifest, err := p.write(ctx, b, streams)
-	if err != nil {
-		p.c.opts.Logger.Error("checkpoint is not written", "batch", int64(b.time), "err", err)
-		return nil
-	}
 	state, err := p.d.log.State(ctx)
 	if err != nil {
 		return err
 	}
 	app := state.App(p.d.app)
-	keep := keptFrom(app, b.id, p.c.graph.OldestInput(b.time, streams))
+	own := keptFrom(app, b.id, p.c.graph.OldestInput(b.time, streams))
 	if owed := p.l.owed; len(owed) > 0 { // it is called with the commit lock held
-		keep = max(app.Checkpoint.Keep, min(keep, owed[0]))
+		own = max(app.Checkpoint.Keep, min(own, owed[0]))
 	}
+	manifest, err := p.write(ctx, b, streams, own)
+	if err != nil {
+		p.c.opts.Logger.Error("checkpoint is not written", "batch", int64(b.time), "err", err)
+		return nil
+	}
+	kept := retained(append(slices.Clone(p.kept), keptCheckpoint{fileOf(manifest), b.id, own, files}), p.c.opts.KeepCheckpoints)
+	keep := max(app.Checkpoint.Keep, keepFor(kept))
 	if _, err := p.d.log.Propose(ctx, driverlog.Command{
 		Kind: driverlog.Checkpointed, Epoch: p.l.epoch, App: p.d.app, Batch: b.id, Keep: keep, Manifest: manifest,
 	}); err != nil {
 		return fmt.Errorf("checkpoint of batch %s: %w", b.time, err)
 	}
-	for _, old := range p.files {
-		if !slices.Contains(files, old) {
-			p.stale = append(p.stale, old)
-		}
-	}
+	p.stale = append(p.stale, dropped(p.kept, kept)...)
+	p.kept = kept
 	p.last, p.files = b.id, files
-	if err := p.clean(ctx, app, keep, string(manifest)); err != nil {
+	if err := p.clean(ctx, app, keep); err != nil {
 		p.c.opts.Logger.Warn("what no checkpoint needs is not removed", "batch", int64(b.time), "err", err)
 	}
 	return nil
@@ -85,8 +85,8 @@ func (p *checkpointer) written() (streams []dstream.StreamCheckpoint, files []st
 }
 
 // write makes the checkpoint file.
-func (p *checkpointer) write(ctx context.Context, b *batch, streams []dstream.StreamCheckpoint) ([]byte, error) {
-	body := checkpointBody{App: p.d.app, Batch: b.id, Time: int64(b.time), Streams: streams}
+func (p *checkpointer) write(ctx context.Context, b *batch, streams []dstream.StreamCheckpoint, keep int64) ([]byte, error) {
+	body := checkpointBody{App: p.d.app, Batch: b.id, Time: int64(b.time), Keep: keep, Streams: streams}
 	if err := p.plan.take(ctx); err != nil {
 		return nil, err
 	}
@@ -118,8 +118,8 @@ func keptFrom(app driverlog.App, id int64, needed dstream.Time) int64 {
 	return id + 1
 }
 
-// clean removes files of state that were stale before the checkpoint, older checkpoints, and blobs that nothing refers to.
-func (p *checkpointer) clean(ctx context.Context, app driverlog.App, keep int64, manifest string) error {
+// clean removes files of state that are stale, checkpoints that are not kept, and blobs that nothing refers to.
+func (p *checkpointer) clean(ctx context.Context, app driverlog.App, keep int64) error {
 	var errs []error
 	root := p.c.engine.rdds.Options().CheckpointDir
 	for _, dir := range p.stale {
@@ -147,7 +147,7 @@ func (p *checkpointer) clean(ctx context.Context, app driverlog.App, keep int64,
 			continue
 		}
 		name := e.Name()
-		old := strings.HasPrefix(name, "checkpoint-") && !strings.HasSuffix(manifest, name)
+		old := strings.HasPrefix(name, "checkpoint-") && !slices.ContainsFunc(p.kept, func(c keptCheckpoint) bool { return c.file == name })
 		unused := strings.HasPrefix(name, "blob-") && !used[name]
 		left := strings.HasPrefix(name, temporaryPrefix) // by a process that was killed
 		if old || unused || left {

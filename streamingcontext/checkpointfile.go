@@ -18,6 +18,7 @@ type checkpointBody struct {
 	App     string
 	Batch   int64 // the last batch it holds
 	Time    int64 // of that batch, in milliseconds
+	Keep    int64 // the first batch whose inputs it needs; 0, all that are kept, in files of builds that did not tell
 	Streams []dstream.StreamCheckpoint
 	Inputs  []savedInput
 }

@@ -19,6 +19,9 @@ const (
 	DefaultListenerQueue     = 10_000
 )
 
+// MaxKeepCheckpoints is the most that Options.KeepCheckpoints may be.
+const MaxKeepCheckpoints = 1024
+
 // Options set up a Context. Only Interval is required.
 type Options struct {
 	// App names the application in the driver log, at most 255 bytes. Empty means "streaming".
@@ -50,6 +53,9 @@ type Options struct {
 	// MaxSetAside batches again that were set aside, as far as they can be made still. Rows of SaveTo are not written again.
 	// Spark always does so.
 	RepeatLast bool
+	// KeepCheckpoints is how many checkpoints a context of GetOrCreate keeps in its folder, with the state and the inputs that they need,
+	// so that RewindCheckpoint can go back that far. 0 means 1, the one that it would go on from; at most MaxKeepCheckpoints.
+	KeepCheckpoints int
 	// KeepPersisted lets what batches have left on executors, and received blocks, stay when the batches are
 	// forgotten, so that they can be asked for again at once. They go when the engine is closed: it is for programs
 	// that end soon. Spark calls it spark.streaming.unpersist=false.
@@ -110,11 +116,14 @@ func (o Options) Validate() error {
 		value int64
 	}{
 		{"ConcurrentJobs", int64(o.ConcurrentJobs)}, {"MaxPendingRecords", o.MaxPendingRecords},
-		{"MaxRate", o.MaxRate}, {"ListenerQueue", int64(o.ListenerQueue)},
+		{"MaxRate", o.MaxRate}, {"ListenerQueue", int64(o.ListenerQueue)}, {"KeepCheckpoints", int64(o.KeepCheckpoints)},
 	} {
 		if f.value < 0 {
 			bad("%s is negative", f.name)
 		}
+	}
+	if o.KeepCheckpoints > MaxKeepCheckpoints {
+		bad("KeepCheckpoints is %d, at most %d are allowed", o.KeepCheckpoints, MaxKeepCheckpoints)
 	}
 	for _, f := range []struct {
 		name  string
@@ -131,8 +140,8 @@ func (o Options) Validate() error {
 // String returns the options with their defaults filled in.
 func (o Options) String() string {
 	o = o.withDefaults()
-	return fmt.Sprintf("app %q, interval %v, concurrent jobs %d, on failure: %v, keep persisted %t, stop timeout %v, max pending records %d, block interval %v, "+
-		"restart delay %v, max rate %d/s, back-pressure %v, dynamic allocation %v, listeners %d, own engine %t (%v)", o.App, o.Interval, o.ConcurrentJobs, o.OnFailure, o.KeepPersisted, o.StopTimeout,
+	return fmt.Sprintf("app %q, interval %v, concurrent jobs %d, on failure: %v, keep checkpoints %d, keep persisted %t, stop timeout %v, max pending records %d, block interval %v, "+
+		"restart delay %v, max rate %d/s, back-pressure %v, dynamic allocation %v, listeners %d, own engine %t (%v)", o.App, o.Interval, o.ConcurrentJobs, o.OnFailure, o.KeepCheckpoints, o.KeepPersisted, o.StopTimeout,
 		o.MaxPendingRecords, o.BlockInterval, o.RestartDelay, o.MaxRate, o.Backpressure, o.DynamicAllocation, len(o.Listeners), o.Engine == nil, o.EngineOptions)
 }
 
@@ -153,6 +162,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.ConcurrentJobs == 0 {
 		o.ConcurrentJobs = DefaultConcurrentJobs
+	}
+	if o.KeepCheckpoints == 0 {
+		o.KeepCheckpoints = 1
 	}
 	if o.StopTimeout == 0 {
 		o.StopTimeout = 10 * o.Interval

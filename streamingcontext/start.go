@@ -138,7 +138,7 @@ func (c *Context) goOn(ctx context.Context, r *running, app driverlog.App, now, 
 		return 0, err
 	}
 	if c.durable != nil {
-		c.keepCheckpoints(r, nil)
+		c.keepCheckpoints(r, app, nil)
 		return first, c.durable.register(ctx, c, r.ledger, dstream.Time(first-interval))
 	}
 	return first, nil
@@ -162,7 +162,7 @@ func (c *Context) recover(ctx context.Context, r *running, app driverlog.App, in
 	if err := c.blocks.recover(ctx, c.durable.blocks); err != nil {
 		return 0, err
 	}
-	c.keepCheckpoints(r, body)
+	c.keepCheckpoints(r, app, body)
 	begun, err := r.ledger.roll(ctx, app)
 	if err != nil {
 		return 0, err
@@ -223,19 +223,21 @@ func (c *Context) repeat(r *running, app driverlog.App, begun []driverlog.Batch)
 }
 
 // keepCheckpoints makes batches that are committed be followed by checkpoints.
-func (c *Context) keepCheckpoints(r *running, body *checkpointBody) {
+func (c *Context) keepCheckpoints(r *running, app driverlog.App, body *checkpointBody) {
 	c.graph.KeepCheckpoints(true)
 	p := &checkpointer{c: c, d: c.durable, l: r.ledger, plan: r.planning, last: -1,
 		period: max(1, int64(checkpointEvery/c.Interval()))}
 	var keep []string
+	root := c.engine.rdds.Options().CheckpointDir
 	if body != nil {
 		p.last = body.Batch
 		_, p.files = p.written()
-		for _, f := range p.files {
+		p.kept = c.durable.keptCheckpoints(app, root, body, p.files, c.opts.KeepCheckpoints)
+		for _, f := range filesOf(p.kept) {
 			keep = append(keep, strings.SplitN(f, "/", 2)[0])
 		}
 	}
-	if err := c.durable.sweep(c.engine.rdds.Options().CheckpointDir, keep); err != nil {
+	if err := c.durable.sweep(root, keep); err != nil {
 		c.opts.Logger.Warn("files of state that nothing names are not removed", "err", err)
 	}
 	r.checkpoints = p

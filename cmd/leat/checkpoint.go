@@ -23,7 +23,7 @@ func checkpointCommand(p *printer) *cobra.Command {
 				}
 				return p.print(r, "ok: %v", r)
 			},
-		})
+		}, cloneCommand(p), rewindCommand(p))
 }
 
 func listCheckpoints(p *printer, dir string) error {

@@ -12,17 +12,21 @@ import (
 	"time"
 
 	"github.com/leat-io/leat/dstream"
+	"github.com/leat-io/leat/dstream/sink"
 	"github.com/leat-io/leat/dstream/sink/files"
+	"github.com/leat-io/leat/dstream/sink/parquetfiles"
 	"github.com/leat-io/leat/rdd"
 	"github.com/leat-io/leat/streamingcontext"
 )
 
 // made runs a program for three batches and returns its folder and that of its sink.
-func made(t *testing.T) (checkpoint, out string) {
+func made(t *testing.T) (checkpoint, out string) { return madeKeeping(t, 1) }
+
+func madeKeeping(t *testing.T, keep int) (checkpoint, out string) {
 	t.Helper()
 	checkpoint, out = t.TempDir(), t.TempDir()
 	clock := new(streamingcontext.ManualClock)
-	ssc, err := streamingcontext.GetOrCreate(checkpoint, streamingcontext.Options{App: "app", Interval: time.Second, Clock: clock},
+	ssc, err := streamingcontext.GetOrCreate(checkpoint, streamingcontext.Options{App: "app", Interval: time.Second, Clock: clock, KeepCheckpoints: keep},
 		func(ssc *streamingcontext.Context) error {
 			words := dstream.SliceStream(ssc.Graph(), [][]string{{"b", "a"}, nil, {"a\tx"}}, 1)
 			state := dstream.UpdateStateByKey(dstream.CountByValue(words), func(n []int64, _ rdd.Option[int64]) rdd.Option[int64] {
@@ -95,6 +99,47 @@ func TestSink(t *testing.T) {
 	}
 }
 
+func TestSinkOfParquetFiles(t *testing.T) {
+	type count struct {
+		Word string   `parquet:"word"`
+		N    int64    `parquet:"n"`
+		Tags []string `parquet:"tags"`
+	}
+	dir, ctx := t.TempDir(), t.Context()
+	b := sink.Batch{App: "app", Output: "counts", ID: 3, Epoch: 1, Try: 1}
+	s := parquetfiles.New[count](dir)
+	if err := s.Begin(ctx, b, 1); err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.Part(ctx, b, 0, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write([]count{{"a", 1, nil}, {"b", 2, []string{"x"}}}); err != nil {
+		t.Fatal(err)
+	}
+	note, err := w.Finish(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	staged, err := s.Seal(ctx, b, [][]byte{note})
+	if err == nil {
+		err = s.Commit(ctx, b, staged)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := leat(t, "sink", "read", dir), `{"word":"a","n":1,"tags":[]}`+"\n"+`{"word":"b","n":2,"tags":["x"]}`+"\n"; got != want {
+		t.Errorf("sink read prints %q, want %q", got, want)
+	}
+	if got, want := leat(t, "sink", "read", "-meta", dir), "3\t0\t"+`{"word":"a","n":1,"tags":[]}`+"\n3\t0\t"+`{"word":"b","n":2,"tags":["x"]}`+"\n"; got != want {
+		t.Errorf("sink read -meta prints %q, want %q", got, want)
+	}
+	if got := leat(t, "sink", "verify", dir); !strings.Contains(got, "1 batches, 1 files, 2 rows") {
+		t.Errorf("sink verify prints %q", got)
+	}
+}
+
 func TestLogAndCheckpoint(t *testing.T) {
 	dir, _ := made(t)
 	dump := leat(t, "log", "dump", dir)
@@ -132,6 +177,45 @@ func TestLogAndCheckpoint(t *testing.T) {
 	}
 	if got := leat(t, "checkpoint", "ls", dir); !strings.Contains(got, "damaged") {
 		t.Errorf("checkpoint ls prints %q", got)
+	}
+}
+
+func TestCloneAndRewind(t *testing.T) {
+	dir, _ := madeKeeping(t, 2)
+	clone := filepath.Join(t.TempDir(), "clone")
+	if got := leat(t, "checkpoint", "clone", dir, clone); !strings.Contains(got, clone) || !strings.Contains(got, "1 checkpoints") {
+		t.Errorf("checkpoint clone prints %q", got)
+	}
+	if got, want := leat(t, "log", "dump", clone), leat(t, "log", "dump", dir); got != want {
+		t.Errorf("the log of the copy: %q, want %q", got, want)
+	}
+	list := leat(t, "checkpoint", "rewind", dir, "-list")
+	if want := "batch 1\ttime 2000\t1 batches run again\tfrom checkpoints/checkpoint-"; !strings.HasPrefix(list, want) {
+		t.Errorf("rewind -list prints %q, want %q", list, want)
+	}
+	into := filepath.Join(t.TempDir(), "into")
+	if got := leat(t, "checkpoint", "rewind", dir, "-to", "2500ms", "-into", into); !strings.HasPrefix(got, into+": batch 1\t") || strings.Contains(got, "as it was") {
+		t.Errorf("rewind -into prints %q", got)
+	}
+	if got := leat(t, "log", "dump", into); !strings.Contains(got, "next batch 3, 1 open,") || !strings.Contains(got, "last committed 1 at 2000 ms") {
+		t.Errorf("the log of what was rewound: %q", got)
+	}
+	got := leat(t, "checkpoint", "rewind", clone, "-to", "1970-01-01T00:00:02Z", "-o", "json")
+	var r streamingcontext.RewindReport
+	if err := json.Unmarshal([]byte(got), &r); err != nil || r.Dir != clone || r.Old != clone+".before-rewind" || r.Batch != 1 || r.Again != 1 {
+		t.Errorf("rewind -o json prints %q, %v", got, err)
+	}
+	if got, want := leat(t, "log", "dump", r.Old), leat(t, "log", "dump", dir); got != want {
+		t.Errorf("the log of the folder as it was: %q, want %q", got, want)
+	}
+	for _, args := range [][]string{
+		{"checkpoint", "rewind", dir}, {"checkpoint", "rewind", dir, "-to", "x"}, {"checkpoint", "rewind", dir, "-to", "99"},
+		{"checkpoint", "rewind", dir, "-to=-7"}, {"checkpoint", "rewind", dir, "-to", "1ms"}, {"checkpoint", "clone", dir, clone}, {"checkpoint", "clone", dir},
+		{"checkpoint", "rewind", t.TempDir(), "-to", "1"},
+	} {
+		if err := run(t.Context(), args, new(bytes.Buffer), new(bytes.Buffer)); err == nil {
+			t.Errorf("leat %q is accepted", args)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/leat-io/leat/dstream/sink/files"
+	"github.com/leat-io/leat/dstream/sink/parquetfiles"
 )
 
 func sinkCommand(p *printer) *cobra.Command {
@@ -37,6 +38,7 @@ type sinkRow struct {
 }
 
 func readSink(p *printer, dir string, o files.ReadOptions, meta bool) error {
+	o.Lines = parquetfiles.Lines
 	for row, err := range files.Read(dir, o) {
 		if err != nil {
 			return err
@@ -67,7 +69,7 @@ type sinkReport struct {
 }
 
 func verifySink(p *printer, dir string, o files.ReadOptions) error {
-	r, err := files.VerifyWith(dir, o)
+	r, err := parquetfiles.Verify(dir, o)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@
 //
 // The driver's calls come one at a time for an output; parts are written by many goroutines, and processes, at once.
 //
-// What is not here: compression, and formats that are no lines; they bring a Format. File systems without hard links are refused by
+// What is not here: compression, and formats that are no lines; they bring a Format, and read [Parts]. Package parquetfiles is one. File systems without hard links are refused by
 // the first Commit. Nothing removes committed batches.
 //
 // Source: Gray and Reuter, "Transaction Processing", 1992, on shadow pages; Armbrust et al., "Delta Lake", VLDB 2020, on logs of

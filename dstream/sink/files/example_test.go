@@ -171,3 +171,20 @@ func ExampleText() {
 	// words/counts batch 0, partition 0, row 1: holds a newline
 	// -1 <nil>
 }
+
+func ExampleParts() {
+	dir := tempDir()
+	defer os.RemoveAll(dir)
+	b := sink.Batch{App: "words", Output: "counts", ID: 4, Epoch: 1, Try: 1}
+	if err := write(context.Background(), files.Text(dir), b, "a\t2", "b\t1"); err != nil {
+		log.Fatal(err)
+	}
+	for part, err := range files.Parts(dir, files.ReadOptions{}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(part.Batch, part.Partition, part.Format, part.Rows, part.Bytes, filepath.Base(part.File))
+	}
+	// Output:
+	// 4 0 text 2 8 part-00000-1-1.txt
+}

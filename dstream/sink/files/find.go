@@ -15,6 +15,9 @@ type ReadOptions struct {
 	From int64
 	// FS is where files are; nil is the operating system's.
 	FS FS
+	// Lines, if set, makes lines of the rows of files that are not lines, which Read refuses without. It calls yield with each, which
+	// is used before yield returns, and ends early when that returns false.
+	Lines func(p Part, yield func(line []byte) bool) error
 }
 
 // Validate returns an error naming the field that has no meaning.

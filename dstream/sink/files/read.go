@@ -34,39 +34,15 @@ const inMemory = 8 << 20
 // are not lines.
 func Read(dir string, o ReadOptions) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		fsys := o.FS
-		if fsys == nil {
-			fsys = OS{}
-		}
-		fail := func(err error) bool {
-			yield(Row{}, err)
-			return false
-		}
-		if err := o.Validate(); err != nil {
-			fail(err)
-			return
-		}
-		outputs, err := find(fsys, filepath.Clean(dir))
+		fsys := o.fs()
+		err := committed(fsys, dir, o, func(at paths, m *manifest) (goOn bool, err error) {
+			if !m.Lines {
+				return o.rowsOf(fsys, at, m, yield)
+			}
+			return readBatch(fsys, at, m, yield)
+		})
 		if err != nil {
-			fail(err)
-			return
-		}
-		for _, of := range outputs {
-			if of.passed(o) {
-				continue
-			}
-			goOn, matched := true, false
-			h := history{fs: fsys, of: of}
-			h.each(o.From, func(err error) bool { goOn = false; return fail(err) }, func(m *manifest) bool {
-				if matched = o.App == "" || m.App == o.App; !matched || o.Output != "" && m.Output != o.Output {
-					return false // the folder itself was given, under another name
-				}
-				goOn = readBatch(fsys, h.of.at, m, yield)
-				return goOn
-			})
-			if !goOn {
-				return
-			}
+			yield(Row{}, err)
 		}
 	}
 }
@@ -77,12 +53,8 @@ func (f found) passed(o ReadOptions) bool {
 	return o.Output != "" && f.levels > 0 && escape(o.Output) != output || o.App != "" && f.levels > 1 && escape(o.App) != app
 }
 
-// readBatch yields the rows of a batch. It returns false if that was the end.
-func readBatch(fsys FS, at paths, m *manifest, yield func(Row, error) bool) bool {
-	if !m.Lines {
-		yield(Row{}, fmt.Errorf("%w: %s files of %s are not lines", ErrFormat, m.Format, at.root))
-		return false
-	}
+// readBatch yields the rows of a batch. It returns false if the reader wants no more.
+func readBatch(fsys FS, at paths, m *manifest, yield func(Row, error) bool) (goOn bool, err error) {
 	total := int64(0)
 	for _, f := range m.parts {
 		if total += f.Bytes; total > inMemory || total < 0 {
@@ -97,13 +69,11 @@ func readBatch(fsys FS, at paths, m *manifest, yield func(Row, error) bool) bool
 			keep = &kept[i]
 		}
 		if err := check(fsys, at.part(m.Batch, f), f, keep); err != nil {
-			yield(Row{}, err)
-			return false
+			return false, err
 		}
 	}
 	for i, f := range m.parts {
 		row := Row{App: m.App, Output: m.Output, Batch: m.Batch, Partition: f.Partition}
-		var err error
 		goOn := true
 		if total <= inMemory {
 			goOn, err = lines(&kept[i], at.part(m.Batch, f), f, row, yield)
@@ -113,15 +83,14 @@ func readBatch(fsys FS, at paths, m *manifest, yield func(Row, error) bool) bool
 				return err
 			})
 		}
-		if goOn && err != nil {
-			yield(Row{}, err)
-			return false
-		}
 		if !goOn {
-			return false
+			return false, nil // what was left unread of a file does not count
+		}
+		if err != nil {
+			return false, err
 		}
 	}
-	return true
+	return true, nil
 }
 
 // lines yields the rows of a file.

@@ -38,15 +38,18 @@ func Verify(dir string) (Report, error) { return VerifyWith(dir, ReadOptions{}) 
 // VerifyWith is Verify of some of the outputs, or on another file system. It looks at files of batches before o.From, too.
 //
 // Errors: as Verify; options that have no meaning.
-func VerifyWith(dir string, o ReadOptions) (Report, error) {
+func VerifyWith(dir string, o ReadOptions) (Report, error) { return VerifyParts(dir, o, nil) }
+
+// VerifyParts is VerifyWith that calls look, if it is not nil, with each file that is what its manifest says, for what a
+// format has to say of it. What look returns is among the problems.
+//
+// Errors: as VerifyWith.
+func VerifyParts(dir string, o ReadOptions, look func(Part) error) (Report, error) {
 	var r Report
 	if err := o.Validate(); err != nil {
 		return r, err
 	}
-	fsys := o.FS
-	if fsys == nil {
-		fsys = OS{}
-	}
+	fsys := o.fs()
 	outputs, err := find(fsys, filepath.Clean(dir))
 	if err != nil {
 		return r, err
@@ -54,14 +57,14 @@ func VerifyWith(dir string, o ReadOptions) (Report, error) {
 	for _, of := range outputs {
 		if !of.passed(o) {
 			r.Outputs++
-			r.output(fsys, of)
+			r.output(fsys, of, look)
 		}
 	}
 	return r, nil
 }
 
 // output looks at one output.
-func (r *Report) output(fsys FS, of found) {
+func (r *Report) output(fsys FS, of found, look func(Part) error) {
 	named := make(map[int64]map[string]bool)
 	whole := true // no manifest is missing or damaged, so that what none names is known
 	h := history{fs: fsys, of: of}
@@ -74,9 +77,11 @@ func (r *Report) output(fsys FS, of found) {
 		for _, f := range m.parts {
 			names[f.Name] = true
 			r.Files, r.Rows, r.Bytes = r.Files+1, r.Rows+f.Rows, r.Bytes+f.Bytes
-			if err := check(fsys, of.at.part(m.Batch, f), f, nil); err != nil {
-				r.Problems = append(r.Problems, err)
+			err := check(fsys, of.at.part(m.Batch, f), f, nil)
+			if err == nil && look != nil {
+				err = look(partOf(fsys, of.at, m, f))
 			}
+			r.note(err)
 		}
 		named[m.Batch] = names
 		return true
