@@ -18,6 +18,7 @@ type checkpointBody struct {
 	App     string
 	Batch   int64 // the last batch it holds
 	Time    int64 // of that batch, in milliseconds
+	Known   int64 `json:",omitempty"` // from this time on the driver log knows every batch there was; 0 where that is not told
 	Streams []dstream.StreamCheckpoint
 	Inputs  []savedInput
 }
