@@ -110,8 +110,7 @@ func (s *DStream[T]) rddAt(t Time) (*rdd.RDD[T], error) {
 		return nil, s.generation(t, err)
 	}
 	if r != nil {
-		due := s.checkpoint > 0 && (int64(t)-int64(s.graph.zero))%s.checkpoint == 0
-		if err := s.keep(t, r, s.level, due); err != nil {
+		if err := s.keep(t, r, s.level, s.due(t)); err != nil {
 			return nil, s.generation(t, err)
 		}
 	}
@@ -122,7 +121,7 @@ func (s *DStream[T]) rddAt(t Time) (*rdd.RDD[T], error) {
 // previous returns the RDD of the batch before t. Where it is forgotten and the stream is lasting, it is the newest that is
 // older: batches could not be generated for longer than the stream remembers, and what their inputs gave is forgotten as well.
 func (s *DStream[T]) previous(t Time) (*rdd.RDD[T], error) {
-	at := t - Time(s.slide)
+	at := s.before(t)
 	if r := s.rdds[at]; r == nil && s.lasting && at <= s.gone {
 		if newest, ok := newestUpTo(s.rdds, at); ok {
 			return s.rdds[newest], nil

@@ -23,6 +23,12 @@ type InputReporter interface {
 	Report(t Time) (records int64, description string, ok bool)
 }
 
+// An InputLagger is an InputReporter that leaves some of what is there for later batches.
+type InputLagger interface {
+	// Lag is called after Report for the newest batch and returns how many items wait for a later one, and their bytes.
+	Lag() (items, bytes int64)
+}
+
 // An InputForgetter is an Input that is told when a batch's RDD has been forgotten.
 type InputForgetter interface{ Forget(upTo Time) }
 
@@ -31,6 +37,9 @@ type InputInfo struct {
 	Stream      int // the input's number, from 0 in the order declared
 	Records     int64
 	Description string // for people: the files or offsets it came from
+	// Waiting is how many items, as files, were there and were left for later batches, because of a limit or a rate, and
+	// WaitingBytes how large they are together.
+	Waiting, WaitingBytes int64
 }
 
 // InputStream is an input as the context that runs it sees it.
@@ -64,6 +73,7 @@ func NewInput[T any](g *Graph, op, name string, in Input[T]) *DStream[T] {
 	}
 	s.input = &InputStream{ID: id, Name: fmt.Sprintf("%s [%d]", name, id), Site: s.site, Input: in}
 	reporter, _ := in.(InputReporter)
+	lagger, _ := in.(InputLagger)
 	forgetter, _ := in.(InputForgetter)
 	_, recorded := in.(InputRecorder)
 	var forgetting error // what became of a Forget; whoever forgets has no batch to fail, so the next one does
@@ -86,6 +96,11 @@ func NewInput[T any](g *Graph, op, name string, in Input[T]) *DStream[T] {
 		var ok bool
 		if err := apart(func() { info.Records, info.Description, ok = reporter.Report(t) }); err != nil {
 			return nil, fmt.Errorf("report of an input: %w", err)
+		}
+		if ok && lagger != nil {
+			if err := apart(func() { info.Waiting, info.WaitingBytes = lagger.Lag() }); err != nil {
+				return nil, fmt.Errorf("lag of an input: %w", err)
+			}
 		}
 		if ok {
 			err = g.report(t, info)

@@ -54,13 +54,13 @@ func inverseWindow[K comparable, V any](s *DStream[rdd.Pair[K, V]], distinct boo
 	keyedBy[K](child.node, alike(s.graph, o.byKey), true)
 
 	keepState(child, func(t Time, c *rdd.Context, previous *rdd.RDD[version]) (*rdd.RDD[version], error) {
-		step, slide := Time(reduced.slide), Time(w.slide)
+		step, last := Time(reduced.slide), child.before(t) // a slide back, unless batches were left out
 		begin := w.first(t, reduced.slide)
-		old, err := reduced.between(begin-slide, min(begin-step, t-slide))
+		old, err := reduced.between(w.first(last, reduced.slide), min(begin-step, last))
 		if err != nil {
 			return nil, err
 		}
-		entered, err := reduced.between(max(t-slide+step, begin), t)
+		entered, err := reduced.between(max(last+step, begin), t)
 		if err != nil {
 			return nil, err
 		}

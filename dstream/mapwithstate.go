@@ -156,7 +156,7 @@ func (m stateMapping[K, V, S, E]) next(t Time, c *rdd.Context, previous *rdd.RDD
 	} else if previous == nil {
 		placed = rdd.PartitionBy(rdd.Empty[rdd.Pair[K, V]](c), p)
 	}
-	scan := m.timeout > 0 && m.at.checkpoint > 0 && (int64(t)-int64(m.at.graph.zero))%m.at.checkpoint == 0
+	scan := m.timeout > 0 && m.at.due(t)
 	if previous == nil && initial != nil {
 		return rdd.ZipRows(c, op, rdd.PartitionBy(initial.In(c), p), placed, p,
 			func(part int, was rdd.Rows[rdd.Pair[K, S]], rows rdd.Rows[rdd.Pair[K, V]], out func([]step) error) error {

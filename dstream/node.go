@@ -69,9 +69,13 @@ func (n *node) rddsAt(t Time) *rdd.Context {
 	return n.graph.rdds.In(n.scope(t), n.site, first)
 }
 
-// valid reports whether the stream has a batch at t: its phase is relative to the graph's zero.
+// valid reports whether the stream has a batch at t: its phase is relative to the graph's zero, and t was not left out.
 func (n *node) valid(t Time) bool {
-	return t > n.graph.zero && (int64(t)-int64(n.graph.zero))%n.slide == 0
+	if t <= n.graph.zero || (int64(t)-int64(n.graph.zero))%n.slide != 0 {
+		return false
+	}
+	_, skipped := n.graph.gapAt(t)
+	return !skipped
 }
 
 // Start sets the time before the first batch, settles checkpoint intervals and retention, and
@@ -178,6 +182,7 @@ func (g *Graph) Forget(t Time) {
 			n.forget(t - Time(n.remember))
 		}
 	}
+	g.forgetGaps(t)
 	var oldest millis
 	for _, n := range g.nodes {
 		if n.input != nil {

@@ -17,6 +17,8 @@ type Recovery struct {
 	Times []Time
 	// Whole says that Times are all batches it ever began, so that nothing is forgotten.
 	Whole bool
+	// Gaps are batch times that were left out, ascending.
+	Gaps []Gap
 	// Streams is what Graph.Checkpoint returned there. Batches behind Last in it are left out.
 	Streams []StreamCheckpoint
 }
@@ -37,10 +39,13 @@ func (g *Graph) Recover(r Recovery) error {
 	if err := g.start(r.Zero); err != nil {
 		return err
 	}
+	for _, gap := range r.Gaps {
+		g.skip(gap)
+	}
 	g.begun = &begun{last: r.Last, times: slices.Sorted(slices.Values(r.Times)), whole: r.Whole}
 	for _, s := range r.Streams {
 		if err := g.restore(s, r.Last); err != nil {
-			g.started, g.begun = false, nil
+			g.started, g.begun, g.gaps = false, nil, nil
 			return err
 		}
 	}

@@ -151,8 +151,8 @@ func TestInputInfos(t *testing.T) {
 	collect(input(d, []string{"a"}))
 	d.keep = true
 	d.run(3)
-	equal(t, fmt.Sprint(d.graph.InputInfos(1000)), "[{0 2 2 records} {1 1 1 records}]")
-	equal(t, fmt.Sprint(d.graph.InputInfos(2000)), "[{1 0 0 records}]")
+	equal(t, fmt.Sprint(d.graph.InputInfos(1000)), "[{0 2 2 records 0 0} {1 1 1 records 0 0}]")
+	equal(t, fmt.Sprint(d.graph.InputInfos(2000)), "[{1 0 0 records 0 0}]")
 	inputs := d.graph.Inputs()
 	if len(inputs) != 2 || inputs[1].ID != 1 || inputs[1].Name != "Slice stream [1]" || !strings.HasPrefix(inputs[1].Site, "driver_test.go:") {
 		t.Errorf("inputs are %+v", inputs)

@@ -71,7 +71,7 @@ func keepState[S, T any](s *DStream[T], next func(t Time, c *rdd.Context, previo
 
 // make makes the state after batch t, nil where there is none yet.
 func (s *stateRDDs[S]) make(t Time, c *rdd.Context) (*rdd.RDD[S], error) {
-	at := t - Time(s.node.slide)
+	at := s.node.before(t)
 	previous := s.batches[at]
 	if previous == nil && s.node.lasting {
 		if newest, ok := newestUpTo(s.batches, at); ok {
@@ -95,7 +95,7 @@ func (s *stateRDDs[S]) keep(t Time, r *rdd.RDD[S]) error {
 			return err
 		}
 	}
-	if due := s.node.checkpoint; due > 0 && (int64(t)-int64(s.node.graph.zero))%due == 0 {
+	if s.node.due(t) {
 		return r.Checkpoint()
 	}
 	return nil

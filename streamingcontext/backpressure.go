@@ -8,13 +8,16 @@ import (
 	"github.com/leat-io/leat/receivers/rate"
 )
 
-// Backpressure says how the rate of receivers follows the speed of the batches. The zero value is off: receivers then
-// wait only while MaxPendingRecords are held, or at MaxRate.
+// Backpressure says how the rate of receivers, and of inputs of files, follows the speed of the batches. The zero value is off:
+// receivers then wait only while MaxPendingRecords are held, or at MaxRate, and a batch takes all files that are there.
+//
+// The rate of an input of files bounds how many of them a batch takes; see FileStream. With it the records of files are
+// counted as they are read, and the batch's InputInfo says how many they were once it is over, if all were read.
 //
 // A rate is of one receiver and counts the records that it stores one by one. What a receiver stores as whole blocks is
 // not limited by rate, only by MaxPendingRecords; so is every receiver where the rate is too high.
 type Backpressure struct {
-	// Enabled sets the rate of each receiver, when a batch is over, by how long its jobs took and had waited.
+	// Enabled sets the rate of each receiver and input of files, when a batch is over, by how long its jobs took and had waited.
 	Enabled bool
 	// InitialRate is the rate in records per second until the first estimate, which takes two batches; it holds also where
 	// Enabled is false. 0 means Options.MaxRate. Without either, everything that is there comes into the first batches, and
@@ -24,7 +27,7 @@ type Backpressure struct {
 	Estimator string
 	// PID are the weights of "pid". The zero value means rate.DefaultPID.
 	PID rate.PIDOptions
-	// NewEstimator makes the estimator of each receiver stream, in place of the one that is named. It is called when
+	// NewEstimator makes the estimator of each such stream, in place of the one that is named. It is called when
 	// receivers start; interval is the context's.
 	NewEstimator func(stream int, interval time.Duration) (rate.Estimator, error)
 }
@@ -76,10 +79,7 @@ func (b Backpressure) estimator(stream int, interval time.Duration) (rate.Estima
 		if err == nil && e == nil {
 			err = errors.New("it is nil")
 		}
-		if err != nil {
-			return nil, fmt.Errorf("estimator of receiver stream %d: %w", stream, err)
-		}
-		return e, nil
+		return e, err
 	}
 	return rate.New(b.Estimator, interval, b.PID)
 }

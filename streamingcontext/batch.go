@@ -19,6 +19,8 @@ type batch struct {
 	repeated bool
 	// late says that it is an earlier term's, or that its time had passed when the term began: what it was given is not told.
 	late bool
+	// intervals is how many batch intervals it covers, 0 for one.
+	intervals int64
 
 	ended bool // all its jobs have, for good; guarded by ledger.commit
 
@@ -170,6 +172,11 @@ func (b *batch) delay(now int64) time.Duration {
 	return time.Duration(now-b.queued) * time.Millisecond
 }
 
+// span is the time that the batch has the input of.
+func (b *batch) span(c *Context) time.Duration {
+	return c.Interval() * time.Duration(max(1, b.intervals))
+}
+
 // submitted tells listeners that the jobs are queued.
 func (b *batch) submitted(jobs []dstream.Job, c *Context) {
 	b.mu.Lock()
@@ -181,9 +188,9 @@ func (b *batch) submitted(jobs []dstream.Job, c *Context) {
 	b.told = true
 	if c.opts.Backpressure.Enabled {
 		// A block that is cut at a batch's very time may come into the next one.
-		b.heldUp = c.blocks.heldUp(b.time, (c.Interval() + c.opts.BlockInterval).Milliseconds())
+		b.heldUp = c.blocks.heldUp(b.time, (b.span(c) + c.opts.BlockInterval).Milliseconds())
 	}
-	b.info = BatchInfo{Time: b.time, ID: b.id, Inputs: b.inputs, Submitted: b.queued, Started: Unknown, Ended: Unknown}
+	b.info = BatchInfo{Time: b.time, ID: b.id, Intervals: max(1, b.intervals), Inputs: b.inputs, Submitted: b.queued, Started: Unknown, Ended: Unknown}
 	if b.late {
 		b.info.Inputs = nil
 	}
@@ -202,6 +209,7 @@ func (b *batch) completed(c *Context) {
 	if !told {
 		return
 	}
+	c.countFiles(&info)
 	c.govern(info, b.heldUp)
 	postBatch(c.bus, info, func(l *Listener) func(BatchInfo) { return l.BatchCompleted })
 }

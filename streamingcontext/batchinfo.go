@@ -15,6 +15,7 @@ const Unknown int64 = -1
 type BatchInfo struct {
 	Time      dstream.Time
 	ID        int64               // in the driver log, from 0, without gaps
+	Intervals int64               // how many batch intervals it covers, 1 unless batches were left out before it
 	Inputs    []dstream.InputInfo // what the inputs gave; must not be changed
 	Submitted int64               // when its jobs were queued
 	Started   int64               // when the first of them started
@@ -38,6 +39,14 @@ func (b BatchInfo) Records() int64 {
 		n += in.Records
 	}
 	return n
+}
+
+// Waiting returns how many items, as files, inputs have left for later batches, and how large they are together.
+func (b BatchInfo) Waiting() (items, bytes int64) {
+	for _, in := range b.Inputs {
+		items, bytes = items+in.Waiting, bytes+in.WaitingBytes
+	}
+	return items, bytes
 }
 
 // Failed reports whether an output of the batch has failed.

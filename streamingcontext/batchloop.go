@@ -14,19 +14,40 @@ import (
 type batchLoop struct {
 	r      *running
 	inputs inputWriter
+	made   dstream.Time // the last batch made, or the time before the first
 }
 
-// tick makes the batch of a time in milliseconds and queues its jobs. It returns false when the context
+// tick makes the batch of a time in milliseconds and queues its jobs, or leaves it out. It returns false when the context
 // cannot go on.
 func (l *batchLoop) tick(ctx context.Context, ms int64) bool {
-	if !l.batch(ctx, dstream.Time(ms)) {
+	t := dstream.Time(ms)
+	if l.leavesOut(t) {
+		l.r.overload.ticked()
+		return ctx.Err() == nil
+	}
+	return l.make(ctx, t, false)
+}
+
+// leavesOut reports whether the input of batch time t is left to a later batch.
+func (l *batchLoop) leavesOut(t dstream.Time) bool {
+	r := l.r
+	if r.c.pace == nil || r.ending.Load() || r.timer.stopping.Load() { // the last batch has all that is left
 		return false
 	}
-	l.r.ledger.tickOver(dstream.Time(ms))
+	return int64(t-l.made) < r.c.pace.intervals()*r.timer.period && !r.c.graph.Due(t)
+}
+
+// make makes batch t. Times between it and the one before are left out. One that is held has no input.
+func (l *batchLoop) make(ctx context.Context, t dstream.Time, held bool) bool {
+	if !l.batch(ctx, t, held) {
+		return false
+	}
+	l.made = t
+	l.r.ledger.tickOver(t)
 	return true
 }
 
-func (l *batchLoop) batch(ctx context.Context, t dstream.Time) bool {
+func (l *batchLoop) batch(ctx context.Context, t dstream.Time, held bool) bool {
 	r := l.r
 	// Waiting comes before allocating: while jobs are behind, received blocks stay unallocated and
 	// hold their receivers back.
@@ -35,23 +56,33 @@ func (l *batchLoop) batch(ctx context.Context, t dstream.Time) bool {
 		return false // the context ends
 	}
 	r.c.receivers.placeOnExecutors() // before blocks are given out, which go where their receiver is
-	r.c.blocks.allocate(t)
+	if !held {
+		r.c.blocks.allocate(t)
+	}
+	intervals := max(1, int64(t-l.made)/r.timer.period)
+	r.c.span.Store(intervals)
+	if t <= r.missed { // what was missed has no more time than one interval
+		r.c.span.Store(1)
+	}
 	if r.planning.take(ctx) != nil { // what an input remembers is of batches that are begun, whenever it is asked
 		return false
 	}
 	unlock := sync.OnceFunc(r.planning.give)
 	defer unlock()
+	r.c.graph.Skip(dstream.Gap{After: l.made, Before: t})
 	jobs, failure := r.c.generate(t)
 	if ctx.Err() != nil {
 		return false
 	}
 	infos := r.c.graph.InputInfos(t)
+	r.overload.made(infos)
 	inputs, err := l.inputs.write(t, r.streams, infos)
 	if err != nil {
 		return l.stopWith(ctx, fmt.Errorf("record the inputs of batch %s: %w", t, err))
 	}
 	if len(jobs) == 0 && failure == nil {
 		if done, err := r.ledger.whole(ctx, t, inputs, unlock); done || err != nil {
+			r.c.batchTook(0)
 			return err == nil || l.stopWith(ctx, err)
 		}
 	}
@@ -60,7 +91,7 @@ func (l *batchLoop) batch(ctx context.Context, t dstream.Time) bool {
 	if err != nil {
 		return l.stopWith(ctx, err)
 	}
-	b.inputs, b.late = infos, t <= r.missed
+	b.inputs, b.late, b.intervals = infos, t <= r.missed, intervals
 	return l.run(ctx, b, jobs, failure)
 }
 

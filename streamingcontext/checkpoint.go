@@ -31,8 +31,9 @@ type checkpointer struct {
 	last   int64    // the batch of the last checkpoint
 	files  []string // of state, in the last checkpoint, below the folder of the engine's checkpoints
 	kept   []keptCheckpoint
-	stale  []string // of state, of checkpoints before those that are kept
-	period int64    // batches between checkpoints at most
+	stale  []string     // of state, of checkpoints before those that are kept
+	period int64        // batches between checkpoints at most
+	known  dstream.Time // from it on the driver log knows every batch there was; 0: not told
 }
 
 // committed writes a checkpoint if one is due after batch b.
@@ -43,16 +44,18 @@ func (p *checkpointer) committed(ctx context.Context, b *batch) error {
 	if slices.Equal(files, p.files) && b.id-p.last < p.period {
 		return nil
 	}
+	needed := p.c.graph.OldestInput(b.time, streams)
+	known := max(1, p.known, needed) // from the start on where nothing was forgotten
 	state, err := p.d.log.State(ctx)
 	if err != nil {
 		return err
 	}
 	app := state.App(p.d.app)
-	own := keptFrom(app, b.id, p.c.graph.OldestInput(b.time, streams))
+	own := keptFrom(app, b.id, needed)
 	if owed := p.l.owed; len(owed) > 0 { // it is called with the commit lock held
 		own = max(app.Checkpoint.Keep, min(own, owed[0]))
 	}
-	manifest, err := p.write(ctx, b, streams, own)
+	manifest, err := p.write(ctx, b, streams, own, known)
 	if err != nil {
 		p.c.opts.Logger.Error("checkpoint is not written", "batch", int64(b.time), "err", err)
 		return nil
@@ -66,7 +69,7 @@ func (p *checkpointer) committed(ctx context.Context, b *batch) error {
 	}
 	p.stale = append(p.stale, dropped(p.kept, kept)...)
 	p.kept = kept
-	p.last, p.files = b.id, files
+	p.last, p.files, p.known = b.id, files, known
 	if err := p.clean(ctx, app, keep); err != nil {
 		p.c.opts.Logger.Warn("what no checkpoint needs is not removed", "batch", int64(b.time), "err", err)
 	}
@@ -85,25 +88,15 @@ func (p *checkpointer) written() (streams []dstream.StreamCheckpoint, files []st
 }
 
 // write makes the checkpoint file.
-func (p *checkpointer) write(ctx context.Context, b *batch, streams []dstream.StreamCheckpoint, keep int64) ([]byte, error) {
-	body := checkpointBody{App: p.d.app, Batch: b.id, Time: int64(b.time), Keep: keep, Streams: streams}
+func (p *checkpointer) write(ctx context.Context, b *batch, streams []dstream.StreamCheckpoint, keep int64, known dstream.Time) ([]byte, error) {
+	body := checkpointBody{App: p.d.app, Batch: b.id, Time: int64(b.time), Keep: keep, Known: int64(known), Streams: streams}
 	if err := p.plan.take(ctx); err != nil {
 		return nil, err
 	}
 	defer p.plan.give()
-	for _, in := range p.c.graph.Inputs() {
-		saver, ok := in.Input.(dstream.InputSaver)
-		if !ok {
-			continue
-		}
-		var data []byte
-		if err := apart(func() (err error) {
-			data, err = saver.Save()
-			return err
-		}); err != nil {
-			return nil, fmt.Errorf("%s: %w", in.Name, err)
-		}
-		body.Inputs = append(body.Inputs, savedInput{in.ID, in.Name, data})
+	var err error
+	if body.Inputs, err = saveInputs(p.c.graph); err != nil {
+		return nil, err
 	}
 	return p.d.writeCheckpoint(body, p.l.epoch)
 }
@@ -183,6 +176,9 @@ func referred(app driverlog.App, keep int64) map[string]bool {
 		byManifest(b.Manifest, used)
 	}
 	byManifest(app.Last.Manifest, used) // says what sinks must have
+	if ref := inputsBlob(app); ref != nil {
+		used[blobName(ref)] = true
+	}
 	return used
 }
 

@@ -19,6 +19,7 @@ type checkpointBody struct {
 	Batch   int64 // the last batch it holds
 	Time    int64 // of that batch, in milliseconds
 	Keep    int64 // the first batch whose inputs it needs; 0, all that are kept, in files of builds that did not tell
+	Known   int64 `json:",omitempty"` // from this time on the driver log knows every batch there was; 0 where that is not told
 	Streams []dstream.StreamCheckpoint
 	Inputs  []savedInput
 }

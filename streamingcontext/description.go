@@ -1,6 +1,7 @@
 package streamingcontext
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,13 +19,61 @@ type description struct {
 	Version     int
 	Fingerprint string
 	Nodes       []dstream.NodeInfo // nil where they are too many
+	// Inputs is what inputs remembered before the first batch, as when the program was started: what goes on without a
+	// checkpoint goes by it. InputsIn refers to a blob with it where that is long.
+	Inputs   []savedInput `json:",omitempty"`
+	InputsIn []byte       `json:",omitempty"`
+}
+
+// maxInputs is how long what inputs remember may be in a description.
+const maxInputs = 64 << 10
+
+// inputs returns what inputs remembered before the first batch.
+func (d *durable) inputs(app driverlog.App) ([]savedInput, error) {
+	var was description
+	if err := json.Unmarshal(app.Description, &was); err != nil {
+		return nil, fmt.Errorf("%w: description of application %s: %w", ErrDamaged, d.app, err)
+	}
+	if was.InputsIn == nil {
+		return was.Inputs, nil
+	}
+	text, err := d.blobs.read(was.InputsIn)
+	if err != nil {
+		return nil, err
+	}
+	var inputs []savedInput
+	if err := json.Unmarshal(text, &inputs); err != nil {
+		return nil, fmt.Errorf("%w: what inputs remembered before the first batch: %w", ErrDamaged, err)
+	}
+	return inputs, nil
+}
+
+// inputsBlob returns the reference to what inputs remembered before the first batch, nil if it is in no blob.
+func inputsBlob(app driverlog.App) []byte {
+	if !bytes.Contains(app.Description, []byte(`"InputsIn"`)) {
+		return nil
+	}
+	var was description
+	if json.Unmarshal(app.Description, &was) != nil {
+		return nil // whoever reads it says so
+	}
+	return was.InputsIn
 }
 
 const descriptionVersion = 1
 
-// describe encodes what an application is, for the driver log: its nodes, or their digest where they are too many.
-func describe(g *dstream.Graph) ([]byte, error) {
-	d := description{Version: descriptionVersion, Fingerprint: g.Fingerprint(), Nodes: g.Nodes()}
+// describe encodes what an application is, for the driver log: its nodes, or their digest where they are too many, and what its
+// inputs remembered before the first batch.
+func describe(g *dstream.Graph, inputs []savedInput, blobs *blobs) ([]byte, error) {
+	d := description{Version: descriptionVersion, Fingerprint: g.Fingerprint(), Nodes: g.Nodes(), Inputs: inputs}
+	if saved, err := json.Marshal(inputs); err != nil {
+		return nil, err
+	} else if len(saved) > maxInputs {
+		if d.InputsIn, err = blobs.write(saved); err != nil {
+			return nil, err
+		}
+		d.Inputs = nil
+	}
 	text, err := json.Marshal(d)
 	if err != nil || len(text) <= driverlog.MaxPayload {
 		return text, err
@@ -60,7 +109,16 @@ func (d *durable) changes(app driverlog.App, g *dstream.Graph) (notes []string, 
 
 // register enters a new application in the driver log.
 func (d *durable) register(ctx context.Context, c *Context, l *ledger, zero dstream.Time) error {
-	text, err := describe(c.graph)
+	inputs, err := saveInputs(c.graph)
+	if err != nil {
+		return err
+	}
+	return d.enter(ctx, c, l, zero, inputs)
+}
+
+// enter enters what the program is.
+func (d *durable) enter(ctx context.Context, c *Context, l *ledger, zero dstream.Time, inputs []savedInput) error {
+	text, err := describe(c.graph, inputs, d.blobs)
 	if err != nil {
 		return err
 	}
@@ -79,7 +137,11 @@ func (d *durable) registerAgain(ctx context.Context, c *Context, l *ledger, app 
 	for _, note := range notes {
 		c.opts.Logger.Warn("the program has changed, it goes on all the same", "app", d.app, "change", note)
 	}
-	return d.register(ctx, c, l, dstream.Time(app.Zero))
+	inputs, err := d.inputs(app)
+	if err != nil {
+		return err
+	}
+	return d.enter(ctx, c, l, dstream.Time(app.Zero), inputs)
 }
 
 // A FolderError says that a folder holds what another application, or an earlier driver log, has left.

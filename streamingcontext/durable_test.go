@@ -30,6 +30,15 @@ func survive(t *testing.T, declare func(ssc *streamingcontext.Context) error) *s
 
 // try starts a process.
 func (s *survivor) try() error {
+	ssc, err := s.create()
+	if err != nil {
+		return err
+	}
+	return ssc.Start(s.t.Context())
+}
+
+// create makes the context of a process.
+func (s *survivor) create() (*streamingcontext.Context, error) {
 	opts := streamingcontext.Options{Interval: time.Second, Clock: s.clock, RepeatLast: true, StopTimeout: -1,
 		EngineOptions: streamingcontext.EngineOptions{Cores: 2}}
 	if s.configure != nil {
@@ -37,11 +46,11 @@ func (s *survivor) try() error {
 	}
 	ssc, err := streamingcontext.GetOrCreate(s.dir, opts, s.declare)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.ssc = ssc
 	s.t.Cleanup(s.stop)
-	return ssc.Start(s.t.Context())
+	return ssc, nil
 }
 
 func (s *survivor) start() {

@@ -147,7 +147,7 @@ func (a *allocator) batchEnded(info BatchInfo) {
 	defer a.mu.Unlock()
 	if !info.Failed() {
 		a.batches++
-		a.sum += took
+		a.sum += took / time.Duration(max(1, info.Intervals)) // what an interval took
 	}
 	if info.Ended < a.next {
 		return

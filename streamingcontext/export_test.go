@@ -26,3 +26,10 @@ func RecordParts(size, n int64) (parts [][2]int64) {
 	}
 	return parts
 }
+
+// SetPace sets how many intervals the next batches of a context cover.
+func SetPace(c *Context, intervals int64) {
+	c.pace.mu.Lock()
+	defer c.pace.mu.Unlock()
+	c.pace.now = intervals
+}

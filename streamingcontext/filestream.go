@@ -20,7 +20,12 @@ import (
 // that was modified before the stream was declared, or more than Options.FileRemember ago, is not
 // read, also when it is moved in later. Touch it before the move. A file that is changed or replaced after it was
 // selected is not selected again for Options.FileRemember; if it is younger than that then, it is read as a
-// new file, whole. There is no limit on the files of a batch.
+// new file, whole.
+//
+// There is no limit on the files of a batch unless MaxFilesPerBatch or MaxBytesPerBatch sets one, or Options.Backpressure is
+// on: then a batch takes the oldest files, whole, until the rate of records is reached, but one at least; what a
+// record takes in a file is measured, and before that a batch with a rate takes one file. The others wait, however long, and are counted in
+// dstream.InputInfo and in OverloadInfo. A graceful stop does not wait for them: a context of GetOrCreate finds them again.
 //
 // Shape: one partition a file, files in the order of their paths; without files an RDD without partitions.
 // Never absent. Sub-folders are not looked into.

@@ -5,6 +5,14 @@ package streamingcontext
 func (c *Context) govern(info BatchInfo, held []heldUp) {
 	if c.opts.Backpressure.Enabled {
 		c.receivers.batchEnded(info, held)
+		for _, r := range c.fileRates {
+			if r.control != nil {
+				r.control.batchEnded(info, nil)
+			}
+		}
+	}
+	if took, ok := info.ProcessingDelay(); ok && !info.Failed() {
+		c.batchTook(took)
 	}
 	if c.allocator != nil {
 		c.allocator.batchEnded(info)
@@ -13,5 +21,5 @@ func (c *Context) govern(info BatchInfo, held []heldUp) {
 
 // unwatched reports whether nobody asks how batches go, so that times need not be taken.
 func (c *Context) unwatched() bool {
-	return c.bus.idle() && !c.opts.Backpressure.Enabled && !c.opts.DynamicAllocation.Enabled
+	return c.bus.idle() && !c.opts.Backpressure.Enabled && !c.opts.DynamicAllocation.Enabled && c.pace == nil && len(c.fileRates) == 0
 }

@@ -75,8 +75,13 @@ type Options struct {
 	// MaxRate is how many records a second one receiver may store one by one, whatever Backpressure says. 0 means no
 	// limit.
 	MaxRate int64
-	// Backpressure lets the rates of receivers follow the speed of the batches. The zero value does not.
+	// Backpressure lets the rates of receivers, and of inputs of files, follow the speed of the batches. The zero value does not.
 	Backpressure Backpressure
+	// DynamicInterval lets a batch take the input of several intervals while batches take too long. The zero value does not.
+	DynamicInterval DynamicInterval
+	// Missed says what becomes of batch times that passed while a context of GetOrCreate was not there. Zero makes a batch of
+	// each.
+	Missed MissedPolicy
 	// DynamicAllocation lets the number of executors follow the load. The zero value does not.
 	DynamicAllocation DynamicAllocation
 	// FileRemember is how long after its modification time a file may become visible. 0 means one minute.
@@ -133,7 +138,13 @@ func (o Options) Validate() error {
 			bad("%s: %w: %v is not a whole number of milliseconds", f.name, dstream.ErrBadDuration, f.value)
 		}
 	}
-	errs = append(errs, o.OnFailure.Validate(), o.EngineOptions.Validate(), o.Backpressure.Validate(), o.DynamicAllocation.Validate())
+	if o.Missed < MissedEach || o.Missed > MissedCoalesce {
+		bad("Missed: there is no %v", o.Missed)
+	}
+	if d := o.DynamicInterval; d.Enabled && d.Max > 0 && d.Max < o.Interval {
+		bad("DynamicInterval: Max %v is less than the interval %v", d.Max, o.Interval)
+	}
+	errs = append(errs, o.DynamicInterval.Validate(), o.OnFailure.Validate(), o.EngineOptions.Validate(), o.Backpressure.Validate(), o.DynamicAllocation.Validate())
 	return errors.Join(errs...)
 }
 
@@ -141,8 +152,8 @@ func (o Options) Validate() error {
 func (o Options) String() string {
 	o = o.withDefaults()
 	return fmt.Sprintf("app %q, interval %v, concurrent jobs %d, on failure: %v, keep checkpoints %d, keep persisted %t, stop timeout %v, max pending records %d, block interval %v, "+
-		"restart delay %v, max rate %d/s, back-pressure %v, dynamic allocation %v, listeners %d, own engine %t (%v)", o.App, o.Interval, o.ConcurrentJobs, o.OnFailure, o.KeepCheckpoints, o.KeepPersisted, o.StopTimeout,
-		o.MaxPendingRecords, o.BlockInterval, o.RestartDelay, o.MaxRate, o.Backpressure, o.DynamicAllocation, len(o.Listeners), o.Engine == nil, o.EngineOptions)
+		"restart delay %v, max rate %d/s, back-pressure %v, dynamic interval %v, missed batches %v, dynamic allocation %v, listeners %d, own engine %t (%v)", o.App, o.Interval, o.ConcurrentJobs, o.OnFailure, o.KeepCheckpoints, o.KeepPersisted, o.StopTimeout,
+		o.MaxPendingRecords, o.BlockInterval, o.RestartDelay, o.MaxRate, o.Backpressure, o.DynamicInterval, o.Missed, o.DynamicAllocation, len(o.Listeners), o.Engine == nil, o.EngineOptions)
 }
 
 // patience is how long a stop waits for functions that ignore their context; 0 means for ever.

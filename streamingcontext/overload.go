@@ -40,8 +40,11 @@ type OverloadInfo struct {
 	SchedulingDelay time.Duration
 	// Waiting is how many batches were made and have not started, Batch included while it has not.
 	Waiting int
-	// Interval is the time there is for a batch.
+	// Interval is the time there is for the batch: a batch interval, or as many as it covers.
 	Interval time.Duration
+	// Held is how many items, as files, inputs have left for later batches because of a limit or a rate, and HeldBytes how large
+	// they are together, both when the newest batch was made.
+	Held, HeldBytes int64
 	// Completed is the batch that ended last, 0 if none has yet. ProcessingTime is what its jobs took, by the
 	// context's clock, and Stage the one of its stages that took the most.
 	Completed      dstream.Time
@@ -54,6 +57,9 @@ func (o OverloadInfo) String() string {
 	s := fmt.Sprintf("overload %v: batch %s has a scheduling delay of %v, %d wait", o.Phase, o.Batch, o.SchedulingDelay, o.Waiting)
 	if o.Completed != 0 {
 		s += fmt.Sprintf("; batch %s took %v of an interval of %v", o.Completed, o.ProcessingTime, o.Interval)
+	}
+	if o.Held > 0 {
+		s += fmt.Sprintf("; inputs hold %d items of %d bytes for later", o.Held, o.HeldBytes)
 	}
 	if o.Stage.Op != "" {
 		s += fmt.Sprintf(", %.0f %% of it %s at %s", 100*o.Stage.Share, o.Stage.Op, o.Stage.Site)
@@ -86,6 +92,13 @@ func (o *overload) started(b *batch) {
 	o.observe(b, n, true)
 }
 
+// made takes note of what inputs have left for later.
+func (o *overload) made(infos []dstream.InputInfo) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.last.Held, o.last.HeldBytes = BatchInfo{Inputs: infos}.Waiting()
+}
+
 // completed takes note of what a batch took.
 func (o *overload) completed(b *batch) {
 	now := o.r.c.opts.Clock.Now()
@@ -100,7 +113,7 @@ func (o *overload) completed(b *batch) {
 
 func (o *overload) observe(b *batch, waiting int, started bool) {
 	c := o.r.c
-	delay, interval := b.delay(c.opts.Clock.Now()), c.Interval()
+	delay, interval := b.delay(c.opts.Clock.Now()), b.span(c)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	info := o.last

@@ -141,6 +141,9 @@ func (s *received[T]) Report(t dstream.Time) (records int64, description string,
 	return s.batch(t).records, "", true
 }
 
+// Hold is told that batch t has no blocks: none were given to it, and they wait.
+func (s *received[T]) Hold(dstream.Time) {}
+
 func (s *received[T]) batch(t dstream.Time) blockBatch[T] {
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()

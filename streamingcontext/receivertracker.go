@@ -2,6 +2,7 @@ package streamingcontext
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -46,6 +47,9 @@ func (t *receiverTracker) add(stream int, name, preferred string) *receiverState
 // startReceiverTracker places the receivers and readies what governs them, if there are any.
 func (c *Context) startReceiverTracker(ctx context.Context, now int64) error {
 	c.allocator = newAllocator(c, now)
+	if err := c.startFileRates(); err != nil {
+		return err
+	}
 	if len(c.receivers.receivers) == 0 {
 		return nil
 	}
@@ -66,7 +70,7 @@ func (t *receiverTracker) control() error {
 	for _, r := range t.receivers {
 		e, err := t.c.opts.Backpressure.estimator(r.place.stream, t.c.Interval())
 		if err != nil {
-			return err
+			return fmt.Errorf("estimator of receiver stream %d: %w", r.place.stream, err)
 		}
 		if e != nil {
 			r.control = &rateController{stream: r.place.stream, estimator: e, log: t.c.opts.Logger,

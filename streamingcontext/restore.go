@@ -18,11 +18,15 @@ func (d *durable) restore(c *Context, app driverlog.App, body *checkpointBody) e
 	if ms, ok := app.LastTime(); ok {
 		r.Last = dstream.Time(ms)
 	}
+	inputs, err := d.inputs(app)
+	if err != nil {
+		return err
+	}
 	if body != nil {
-		r.Streams = body.Streams
-		if err := loadInputs(c.graph, body.Inputs); err != nil {
-			return err
-		}
+		r.Streams, inputs = body.Streams, body.Inputs
+	}
+	if err := loadInputs(c.graph, inputs); err != nil {
+		return err
 	}
 	r.Whole = len(app.Kept) == 0 && app.Oldest() == 0 || len(app.Kept) > 0 && app.Kept[0].ID == 0
 	recorders := recordersOf(c.graph)
@@ -34,7 +38,39 @@ func (d *durable) restore(c *Context, app driverlog.App, body *checkpointBody) e
 			}
 		}
 	}
+	before := dstream.Time(0)
+	switch interval := dstream.Time(c.Interval().Milliseconds()); {
+	case r.Whole:
+		before = r.Zero
+	case body != nil && body.Known != 0:
+		before = max(r.Zero, dstream.Time(body.Known)-interval)
+	case len(r.Times) > 0:
+		before = r.Times[0]
+	}
+	for _, t := range r.Times {
+		r.Gaps = append(r.Gaps, dstream.Gap{After: before, Before: t})
+		before = t
+	}
 	return c.graph.Recover(r)
+}
+
+// saveInputs returns what inputs remember.
+func saveInputs(g *dstream.Graph) (saved []savedInput, err error) {
+	for _, in := range g.Inputs() {
+		saver, ok := in.Input.(dstream.InputSaver)
+		if !ok {
+			continue
+		}
+		var data []byte
+		if err := apart(func() (err error) {
+			data, err = saver.Save()
+			return err
+		}); err != nil {
+			return nil, fmt.Errorf("%s: %w", in.Name, err)
+		}
+		saved = append(saved, savedInput{in.ID, in.Name, data})
+	}
+	return saved, nil
 }
 
 // loadInputs gives inputs back what they remembered.

@@ -25,6 +25,7 @@ type running struct {
 	again       []rerun       // batches of an earlier term, to be run before the timer starts
 	missed      dstream.Time  // the last batch time that passed before the term began
 
+	ending        atomic.Bool        // an orderly stop has begun
 	cancel        context.CancelFunc // ends batches and jobs: what waits is dropped
 	dropped       <-chan struct{}    // closed by it
 	stopReceivers context.CancelFunc // ends receivers, which end first
@@ -121,8 +122,13 @@ func (r *running) launch(ctx context.Context, term driverlog.Term, now, first in
 	r.work.Go(func() {
 		defer close(r.loopEnded)
 		r.last = dstream.Time(first) - dstream.Time(r.timer.period)
-		if r.loop.runAgain(work) {
-			r.last = dstream.Time(r.timer.run(work, first))
+		r.loop.made = r.last
+		if !r.loop.runAgain(work) {
+			return
+		}
+		next, ok := r.loop.catchUp(work, first)
+		if r.last = r.loop.made; ok {
+			r.last = dstream.Time(r.timer.run(work, next))
 		}
 	})
 }

@@ -60,6 +60,7 @@ func (r *running) drain(ctx context.Context) error {
 			return &StopTimeoutError{Waiting: what, Err: ctx.Err()}
 		}
 	}
+	r.ending.Store(true)
 	r.stopReceivers()
 	if err := wait("receivers to end", r.receivers); err != nil {
 		return err

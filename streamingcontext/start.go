@@ -55,9 +55,9 @@ func (c *Context) start(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("start streaming context: %w", errors.Join(err, c.durable.close()))
 	}
-	if err := errors.Join(c.faults(), c.graph.Err()); err != nil {
+	if err := errors.Join(c.faults(), c.graph.Err(), c.coalescible()); err != nil {
 		// The graph will never run, but all that is wrong with it is to be told at once.
-		err := errors.Join(c.faults(), c.graph.Start(0))
+		err := errors.Join(c.faults(), c.coalescible(), c.graph.Start(0))
 		return fmt.Errorf("start streaming context: %w", errors.Join(err, c.durable.close()))
 	}
 	log, own := c.opts.Log, false
@@ -230,6 +230,10 @@ func (c *Context) keepCheckpoints(r *running, app driverlog.App, body *checkpoin
 	var keep []string
 	root := c.engine.rdds.Options().CheckpointDir
 	if body != nil {
+		p.known = dstream.Time(body.Known)
+		if p.known == 0 { // no batch was left out then
+			p.known = dstream.Time(body.Time) + dstream.Time(c.Interval().Milliseconds())
+		}
 		p.last = body.Batch
 		_, p.files = p.written()
 		p.kept = c.durable.keptCheckpoints(app, root, body, p.files, c.opts.KeepCheckpoints)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/leat-io/leat/dstream"
@@ -44,7 +45,10 @@ type Context struct {
 	graph     *dstream.Graph
 	blocks    *blockLog
 	receivers *receiverTracker
-	allocator *allocator // nil unless executors follow the load; set before batches are made
+	pace      *pace        // nil unless batches may cover several intervals
+	fileRates []*fileRate  // of inputs of files that have one; set before batches are made
+	span      atomic.Int64 // how many intervals the batch covers that is generated now
+	allocator *allocator   // nil unless executors follow the load; set before batches are made
 	bus       *bus
 	outcome   *outcome
 	aside     asideList
@@ -82,6 +86,8 @@ func New(opts Options) *Context {
 	graph.KeepPersisted(c.opts.KeepPersisted)
 	c.blocks = &blockLog{limit: c.opts.MaxPendingRecords, keep: c.opts.KeepPersisted}
 	c.receivers = &receiverTracker{c: c}
+	c.pace = newPace(c.opts.DynamicInterval, c.graph.Interval())
+	c.span.Store(1)
 	c.bus = newBus(c.opts.Listeners, c.opts.ListenerQueue, c.opts.Logger)
 	return c
 }

@@ -23,6 +23,10 @@
 // program missed are made up for later. The files of a batch are sorted by path. The answer for a remembered batch
 // does not change, whatever happens to the directory.
 //
+// A limit ([Selector.SelectAtMost]) leaves files to later batches, the newest first to be left. They wait however long it takes: the
+// remember duration says how late a file may be seen, not how late it may be selected; and batches stay remembered back to the oldest file
+// that waits. A program that comes back finds them again.
+//
 // A program that comes back goes on from a [State], and from what was recorded of the batches since ([Selector.Record],
 // [Selector.Replay]): those batches have the files they had, which are not selected again, and the first new batch finds what
 // appeared while the program was away, also what is older than the remember duration by now. The start stays that of the

@@ -5,16 +5,20 @@ import (
 	"fmt"
 )
 
-// stateVersion is the format version of an encoded State.
-const stateVersion = 1
+// Format versions of an encoded State. The first has no files that wait, and is written as long as none do.
+const (
+	stateVersion   = 1
+	waitingVersion = 2
+)
 
 // Append returns dst with the encoding of s behind it. Equal states have equal bytes.
 //
-// Shape, version 1; integers are varints in their shortest form, signed ones zigzag:
+// Shape; integers are varints in their shortest form, signed ones zigzag:
 //
-//	version    byte, 1
+//	version    byte: 1, or 2 where files wait
 //	threshold  signed
 //	last       signed
+//	waiting    signed, not 0; version 2 only
 //	batches    unsigned count, then of each, in the order of their times:
 //	  time     signed, from the second on unsigned: what it is later than the one before
 //	  files    unsigned count, then of each, in the order of their paths:
@@ -24,9 +28,16 @@ const stateVersion = 1
 //
 // There is no checksum: it is for logs and files that have one.
 func (s State) Append(dst []byte) []byte {
-	dst = append(dst, stateVersion)
+	version := byte(stateVersion)
+	if s.Waiting != 0 {
+		version = waitingVersion
+	}
+	dst = append(dst, version)
 	dst = binary.AppendVarint(dst, s.Threshold)
 	dst = binary.AppendVarint(dst, s.Last)
+	if s.Waiting != 0 {
+		dst = binary.AppendVarint(dst, s.Waiting)
+	}
 	dst = binary.AppendUvarint(dst, uint64(len(s.Batches)))
 	for i, batch := range s.Batches {
 		if i == 0 {
@@ -51,10 +62,15 @@ func (s State) Append(dst []byte) []byte {
 // Errors: *VersionError; *CorruptError for bytes that Append does not write.
 func DecodeState(data []byte) (State, error) {
 	d := decoder{data: data}
-	if v := d.byte("version"); d.err == nil && v != stateVersion {
-		return State{}, &VersionError{Got: int(v), Known: stateVersion}
+	v := d.byte("version")
+	if d.err == nil && v != stateVersion && v != waitingVersion {
+		return State{}, &VersionError{Got: int(v), Known: waitingVersion}
 	}
 	s := State{Threshold: d.varint("threshold"), Last: d.varint("last")}
+	if v == waitingVersion {
+		s.Waiting = d.varint("waiting")
+		d.require(s.Waiting != 0, "waiting")
+	}
 	batches := d.count("batches", 2)
 	if batches > 0 {
 		s.Batches = make([]Batch, 0, batches)

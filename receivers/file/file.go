@@ -1,12 +1,10 @@
 package file
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 )
 
 // File is a file that belongs to a batch, as it was when it was selected.
@@ -24,9 +22,11 @@ type Selector struct {
 	threshold int64
 	remember  int64 // milliseconds
 	interval  int64 // milliseconds
+	limit     Limit // of every batch
 
 	batches map[int64][]File // by batch time, the batches not forgotten
 	taken   map[string]int64 // the paths in those batches, with the newest batch that has each
+	waiting waiting          // what a limit has left for later batches
 	last    int64            // the newest batch there was, Start before the first
 	back    *reach           // nil unless the program has just come back
 }
@@ -48,8 +48,10 @@ func NewSelector(pattern string, opts Options) (*Selector, error) {
 		threshold: opts.threshold(),
 		remember:  opts.remember().Milliseconds(),
 		interval:  opts.Interval.Milliseconds(),
+		limit:     opts.Limit,
 		batches:   map[int64][]File{},
 		taken:     map[string]int64{},
+		waiting:   waiting{paths: map[string]bool{}},
 		last:      opts.Start,
 	}
 	if s.fs == nil {
@@ -74,6 +76,17 @@ func (s *Selector) Remember() int64 { return s.remember }
 // Errors: each warning names a directory or file that was left out; the files are complete otherwise. A directory that
 // is missing wraps [fs.ErrNotExist].
 func (s *Selector) Select(t int64) (files []File, warnings []error) {
+	return s.SelectAtMost(t, Limit{})
+}
+
+// SelectAtMost is Select for a batch that takes no more than the limit says, though one file at least. The oldest
+// files are taken first, by time and then by path. The others wait for later batches, however long that is.
+//
+// Cost: as Select; of files that wait those are described again that are taken.
+// Errors: as Select.
+//
+// The limit of the options holds as well.
+func (s *Selector) SelectAtMost(t int64, limit Limit) (files []File, warnings []error) {
 	if files, ok := s.batches[t]; ok {
 		return files, nil
 	}
@@ -84,16 +97,17 @@ func (s *Selector) Select(t int64) (files []File, warnings []error) {
 		warnings = append(warnings, fmt.Errorf("find directories %q: %w", s.pattern, fs.ErrNotExist))
 	}
 	after := max(s.threshold, s.oldest(t))
+	waited := len(s.waiting.files)
 	for _, dir := range dirs {
 		found, warned := s.list(dir, after, t)
-		files = append(files, found...)
+		s.waiting.add(found)
 		warnings = append(warnings, warned...)
 	}
-	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
-	files = slices.CompactFunc(files, func(a, b File) bool { return a.Path == b.Path })
+	complete := len(warnings) == 0
+	files, warned := s.take(t, limit.and(s.limit), waited > 0)
 	s.record(t, files)
-	s.arrive(t, len(warnings) == 0)
-	return files, warnings
+	s.arrive(t, complete)
+	return files, append(warnings, warned...)
 }
 
 // list returns the files in dir modified in (after, until].
@@ -111,7 +125,7 @@ func (s *Selector) list(dir string, after, until int64) (files []File, warnings 
 	}
 	for _, entry := range entries {
 		path := filepath.Join(dir, entry.Name())
-		if _, ok := s.taken[path]; ok || entry.IsDir() || !s.filter(path) {
+		if _, ok := s.taken[path]; ok || s.waiting.paths[path] || entry.IsDir() || !s.filter(path) {
 			continue
 		}
 		info, err := s.fs.Stat(path)
@@ -137,10 +151,21 @@ func (s *Selector) record(t int64, files []File) {
 	s.last = max(s.last, t)
 }
 
+// Hold says that batch t has no files: what it would have had is left to a later one. Nothing is looked at.
+func (s *Selector) Hold(t int64) {
+	if _, ok := s.batches[t]; !ok {
+		s.Away()
+		s.record(t, nil)
+	}
+}
+
 // Forget drops the batches before t minus the remember duration, once the batch at t is complete. Their files are too
-// old to be selected again, unless they are changed.
+// old to be selected again, unless they are changed. While files wait that are older, batches since then stay.
 func (s *Selector) Forget(t int64) {
 	before := s.oldest(t)
+	if oldest := s.waiting.oldest(); oldest != 0 {
+		before = min(before, oldest-1)
+	}
 	for batch, files := range s.batches {
 		if batch >= before {
 			continue

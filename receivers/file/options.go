@@ -30,6 +30,9 @@ type Options struct {
 	// Remember is how long after its modification time a file may become visible. Zero means one minute.
 	Remember time.Duration
 
+	// Limit bounds the files of every batch.
+	Limit Limit
+
 	// Filter says by its path whether a file counts. Nil accepts every name that does not begin with a dot.
 	Filter func(path string) bool
 
@@ -46,12 +49,22 @@ func (o Options) Validate() error {
 	if o.Remember < 0 || o.Remember%time.Millisecond != 0 {
 		errs = append(errs, &receivers.OptionError{Option: "Remember", Value: o.Remember, Reason: "want whole milliseconds, not negative"})
 	}
+	if o.Limit.Files < 0 {
+		errs = append(errs, &receivers.OptionError{Option: "Limit.Files", Value: o.Limit.Files, Reason: "want zero or more"})
+	}
+	if o.Limit.Bytes < 0 {
+		errs = append(errs, &receivers.OptionError{Option: "Limit.Bytes", Value: o.Limit.Bytes, Reason: "want zero or more"})
+	}
 	return errors.Join(errs...)
 }
 
 // String returns the options in effect, defaults filled in.
 func (o Options) String() string {
-	return fmt.Sprintf("files after %d, remembered for %v", o.threshold(), o.remember())
+	s := fmt.Sprintf("files after %d, remembered for %v", o.threshold(), o.remember())
+	if o.Limit != (Limit{}) {
+		s += fmt.Sprintf(", at most %d files and %d bytes a batch (0: any)", o.Limit.Files, o.Limit.Bytes)
+	}
+	return s
 }
 
 // threshold is the modification time that every file must be above.

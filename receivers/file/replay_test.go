@@ -154,7 +154,8 @@ func TestRecord_of_a_batch_that_is_not_known(t *testing.T) {
 }
 
 func states(t *rapid.T) file.State {
-	s := file.State{Threshold: rapid.Int64().Draw(t, "threshold"), Last: rapid.Int64().Draw(t, "last")}
+	s := file.State{Threshold: rapid.Int64().Draw(t, "threshold"), Last: rapid.Int64().Draw(t, "last"),
+		Waiting: rapid.Int64().Draw(t, "waiting")}
 	for _, at := range slices.Compact(slices.Sorted(slices.Values(rapid.SliceOfN(rapid.Int64(), 0, 4).Draw(t, "times")))) {
 		batch := file.Batch{Time: at}
 		for _, path := range slices.Compact(slices.Sorted(slices.Values(rapid.SliceOfN(rapid.StringN(1, 9, 20), 0, 4).Draw(t, "paths")))) {
@@ -179,8 +180,8 @@ func TestStateEncoding(t *testing.T) {
 			}
 		}
 	})
-	_, err := file.DecodeState([]byte{2, 0, 0, 0})
-	if version, ok := errors.AsType[*file.VersionError](err); !ok || version.Got != 2 {
+	_, err := file.DecodeState([]byte{3, 0, 0, 0})
+	if version, ok := errors.AsType[*file.VersionError](err); !ok || version.Got != 3 {
 		t.Errorf("another version: %v", err)
 	}
 	_, err = file.DecodeState([]byte{1, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x0f})

@@ -21,13 +21,15 @@ type State struct {
 	Threshold int64
 	// Last is the newest batch there was, or the start if there was none.
 	Last int64
+	// Waiting is the modification time of the oldest file that a limit has left for a later batch, 0 if there is none.
+	Waiting int64
 	// Batches are the remembered batches, in the order of their times.
 	Batches []Batch
 }
 
 // State returns the state, a copy.
 func (s *Selector) State() State {
-	state := State{Threshold: s.threshold, Last: s.last, Batches: s.Selected()}
+	state := State{Threshold: s.threshold, Last: s.last, Waiting: s.waited(), Batches: s.Selected()}
 	for i := range state.Batches {
 		state.Batches[i].Files = slices.Clone(state.Batches[i].Files)
 	}
@@ -53,10 +55,23 @@ func (s *Selector) Restore(state State) {
 	s.last = state.Last
 	clear(s.batches)
 	clear(s.taken)
+	s.waiting.clear() // they are listed again, from the oldest on
 	for _, batch := range state.Batches {
 		s.record(batch.Time, slices.Clone(batch.Files))
 	}
-	s.resume()
+	s.resume(state.Waiting)
+}
+
+// waited returns the modification time from which on files may be left: of the oldest file that waits, or, after
+// batches that did not look since the program came back, of the oldest that the next one would take; 0 if none are.
+func (s *Selector) waited() int64 {
+	oldest := s.waiting.oldest()
+	if s.back != nil && (s.back.from != 0 || s.last > s.back.last) {
+		if from := max(1, s.oldest(s.back.last+s.interval)+1); oldest == 0 || from < oldest {
+			return from
+		}
+	}
+	return oldest
 }
 
 // Record returns what Replay has to be given for the selector to know batch t: the batch's files, and what does not change
@@ -71,7 +86,7 @@ func (s *Selector) Record(t int64) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("files of batch %d: %w", t, ErrForgotten)
 	}
-	return State{Threshold: s.threshold, Last: t, Batches: []Batch{{t, files}}}.Append(nil), nil
+	return State{Threshold: s.threshold, Last: t, Waiting: s.waited(), Batches: []Batch{{t, files}}}.Append(nil), nil
 }
 
 // Replay says that batch t had the files that are recorded: Select returns these and looks at nothing, and they count as
@@ -94,7 +109,7 @@ func (s *Selector) Replay(t int64, recorded []byte) error {
 	}
 	s.threshold = state.Threshold
 	s.record(t, state.Batches[0].Files)
-	s.resume()
+	s.resume(state.Waiting)
 	return nil
 }
 
