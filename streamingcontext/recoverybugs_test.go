@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -136,38 +137,39 @@ func TestASinkWithoutItsLog_FS04(t *testing.T) {
 // Shows C-05.
 func TestAStopFlushesNothing_C05(t *testing.T) {
 	for _, graceful := range []bool{false, true} {
-		out := new(seen)
-		s := survive(t, func(ssc *streamingcontext.Context) error {
-			watch(out, dstream.Window(ones(ssc, nil), 6*time.Second, 6*time.Second), false)
-			return nil
+		t.Run(fmt.Sprintf("graceful %t", graceful), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { stopHalfWay(t, graceful) })
 		})
-		s.start()
-		s.advance(2)
-		if graceful {
-			stopped := make(chan error, 1)
-			go func() { stopped <- s.ssc.Stop(t.Context(), streamingcontext.StopOptions{Graceful: true}) }()
-			for ended := false; !ended; {
-				select {
-				case err := <-stopped:
-					if err != nil {
-						t.Error(err)
-					}
-					ended = true
-				default:
-					s.clock.Set(min(s.clock.Now()+1000, 4000))
-				}
-			}
-		} else {
-			s.stop()
+	}
+}
+
+func stopHalfWay(t *testing.T, graceful bool) {
+	out := new(seen)
+	s := survive(t, func(ssc *streamingcontext.Context) error {
+		watch(out, dstream.Window(ones(ssc, nil), 6*time.Second, 6*time.Second), false)
+		return nil
+	})
+	s.start()
+	s.advance(2)
+	if graceful {
+		stopped := make(chan error, 1)
+		go func() { stopped <- s.ssc.Stop(t.Context(), streamingcontext.StopOptions{Graceful: true}) }()
+		for synctest.Wait(); len(stopped) == 0; synctest.Wait() { // it waits for a tick
+			s.clock.Advance(1000)
 		}
-		out.want(t)
-		s.start()
-		for s.clock.Now() < 7000 {
-			s.advance(1)
+		if err := <-stopped; err != nil || s.clock.Now() >= 6000 {
+			t.Errorf("stopped at %d: %v", s.clock.Now(), err)
 		}
-		out.want(t, "6 [1 2 3 4 5 6]")
+	} else {
 		s.stop()
 	}
+	out.want(t)
+	s.start()
+	for s.clock.Now() < 7000 {
+		s.advance(1)
+	}
+	out.want(t, "6 [1 2 3 4 5 6]")
+	s.stop()
 }
 
 // The last piece of an input that ends is committed with its batch: nothing further is waited for.
