@@ -37,6 +37,7 @@ type Graph struct {
 	orphan   bool // belongs to no context; see orphans
 
 	keepFiles bool   // files of checkpoints of forgotten batches stay
+	fullFiles bool   // checkpoints of state are written whole
 	begun     *begun // what an earlier process has begun; nil where there was none
 }
 

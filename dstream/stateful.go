@@ -96,7 +96,7 @@ func (s *stateRDDs[S]) keep(t Time, r *rdd.RDD[S]) error {
 		}
 	}
 	if due := s.node.checkpoint; due > 0 && (int64(t)-int64(s.node.graph.zero))%due == 0 {
-		return r.Checkpoint()
+		return checkpoint(s.node, t, r, s.batches)
 	}
 	return nil
 }

@@ -73,12 +73,19 @@ func (p *checkpointer) committed(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// written returns the checkpointed RDDs of the streams, and the folders of them below that of the engine.
+// written returns the checkpointed RDDs of the streams, and the folders of them, and of those they build on, below that of the
+// engine.
 func (p *checkpointer) written() (streams []dstream.StreamCheckpoint, files []string) {
 	streams = p.c.graph.Checkpoint()
+	known := map[string]bool{}
 	for _, s := range streams {
 		for _, f := range s.Files {
-			files = append(files, f.Dir)
+			for _, in := range f.Folders() {
+				if !known[in.Dir] {
+					known[in.Dir] = true
+					files = append(files, in.Dir)
+				}
+			}
 		}
 	}
 	return streams, files

@@ -50,6 +50,9 @@ type Options struct {
 	// MaxSetAside batches again that were set aside, as far as they can be made still. Rows of SaveTo are not written again.
 	// Spark always does so.
 	RepeatLast bool
+	// FullCheckpoints makes a context of GetOrCreate write keyed state whole at every checkpoint, as fewer and larger files. By
+	// default a checkpoint holds what changed since the one before and a part of the rest, and builds on those before it.
+	FullCheckpoints bool
 	// KeepPersisted lets what batches have left on executors, and received blocks, stay when the batches are
 	// forgotten, so that they can be asked for again at once. They go when the engine is closed: it is for programs
 	// that end soon. Spark calls it spark.streaming.unpersist=false.
