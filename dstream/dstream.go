@@ -81,14 +81,14 @@ func newStreamAt[T any](g *Graph, op, site string, err error, parents ...*node) 
 		s.rdds[f.Time], err = restored[T](s.node, s.rddsAt(f.Time), f)
 		return err
 	}
-	s.keep = func(t Time, r *rdd.RDD[T], level *rdd.StorageLevel, checkpoint bool) error {
+	s.keep = func(t Time, r *rdd.RDD[T], level *rdd.StorageLevel, due bool) error {
 		if level != nil && r.Level() == (rdd.StorageLevel{}) {
 			if err := r.Persist(*level); err != nil {
 				return err
 			}
 		}
-		if checkpoint {
-			return r.Checkpoint()
+		if due {
+			return checkpoint(s.node, t, r, s.rdds)
 		}
 		return nil
 	}

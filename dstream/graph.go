@@ -38,6 +38,7 @@ type Graph struct {
 
 	keepFiles bool   // files of checkpoints of forgotten batches stay
 	gaps      []Gap  // batch times that were left out, ascending
+	fullFiles bool   // checkpoints of state are written whole
 	begun     *begun // what an earlier process has begun; nil where there was none
 }
 

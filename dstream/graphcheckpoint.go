@@ -3,6 +3,8 @@ package dstream
 import (
 	"path/filepath"
 	"slices"
+
+	"github.com/leat-io/leat/rdd"
 )
 
 // A StreamCheckpoint is which batches of a stream are in files.
@@ -19,14 +21,49 @@ type CheckpointFile struct {
 	Dir string
 	// Digest is that of the folder's manifest, empty unless the context has DurableCheckpoints.
 	Digest string
+	// Since are the folders that it builds on, the newest first, each named as Dir. They must stay as long as it.
+	Since []rdd.Folder `json:",omitempty"`
+}
+
+// Folders returns the folder and those it builds on.
+func (f CheckpointFile) Folders() []rdd.Folder {
+	return append([]rdd.Folder{{Dir: f.Dir, Digest: f.Digest}}, f.Since...)
 }
 
 // KeepCheckpoints says whether the files of checkpoints stay when their batches are forgotten. They are removed, when a newer
-// one of the stream has been forgotten too, unless this is set before the graph is started.
+// one of the stream has been forgotten too, unless this is set before the graph is started. Only then are checkpoints of state
+// written as what changed since the one before, which they build on; whoever removes files looks at CheckpointFile.Folders.
 func (g *Graph) KeepCheckpoints(keep bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.keepFiles = keep
+}
+
+// FullCheckpoints says whether every checkpoint of state is written whole, with KeepCheckpoints as well. It is set before the
+// graph is started.
+func (g *Graph) FullCheckpoints(full bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.fullFiles = full
+}
+
+// checkpoint marks an RDD of batch t of a stream that has those of the batches before: to be written as what changed since the newest
+// of them in files, where its files stay.
+func checkpoint[T any](n *node, t Time, r *rdd.RDD[T], before map[Time]*rdd.RDD[T]) error {
+	if !n.graph.keepFiles || n.graph.fullFiles {
+		return r.Checkpoint()
+	}
+	// The one that was due before is perhaps being written still.
+	base := before[t-Time(n.checkpoint)]
+	if base == nil {
+		var newest Time
+		for at, b := range before {
+			if b != nil && at < t && at > newest && b.IsCheckpointed() {
+				newest, base = at, b
+			}
+		}
+	}
+	return r.CheckpointSince(base)
 }
 
 // Checkpoint returns, for each stream that has some, the written checkpoints of the batches that it remembers, times
@@ -48,17 +85,19 @@ func (g *Graph) Checkpoint() []StreamCheckpoint {
 }
 
 // inFiles returns the written checkpoints of RDDs.
-func inFiles[R interface{ CheckpointFolder() (dir, digest string) }](g *Graph, times []Time, at func(Time) R) []CheckpointFile {
+func inFiles[R interface{ CheckpointFolders() []rdd.Folder }](g *Graph, times []Time, at func(Time) R) []CheckpointFile {
 	var files []CheckpointFile
 	for _, t := range times {
-		dir, digest := at(t).CheckpointFolder()
-		if dir == "" {
+		folders := at(t).CheckpointFolders()
+		if len(folders) == 0 {
 			continue
 		}
-		if in, err := filepath.Rel(g.rdds.Options().CheckpointDir, dir); err == nil && filepath.IsLocal(in) {
-			dir = in
+		for i := range folders {
+			if in, err := filepath.Rel(g.rdds.Options().CheckpointDir, folders[i].Dir); err == nil && filepath.IsLocal(in) {
+				folders[i].Dir = in
+			}
 		}
-		files = append(files, CheckpointFile{Time: t, Dir: dir, Digest: digest})
+		files = append(files, CheckpointFile{Time: t, Dir: folders[0].Dir, Digest: folders[0].Digest, Since: slices.Clip(folders[1:])})
 	}
 	return files
 }

@@ -96,7 +96,7 @@ func (s *stateRDDs[S]) keep(t Time, r *rdd.RDD[S]) error {
 		}
 	}
 	if s.node.due(t) {
-		return r.Checkpoint()
+		return checkpoint(s.node, t, r, s.batches)
 	}
 	return nil
 }

@@ -28,12 +28,8 @@ type mark struct {
 	frames func(t *task, part int, put func(frame []byte, rows int) error) error // the records of a partition, encoded
 	keep   func(t *task, part int) error                                         // has a partition kept
 	cut    func(local bool)                                                      // drops what made the records
-}
 
-// checkpointFiles is where a written checkpoint is.
-type checkpointFiles struct {
-	dir      string
-	manifest *checkpointManifest // nil where none was written
+	changes *changes // set where only what changed is to be written
 }
 
 // Checkpoint marks the RDD to be written to the context's checkpoint directory. The first job that
@@ -145,7 +141,7 @@ func (b *base) writeFiles(ctx context.Context, m *mark, parts int) error {
 	}
 	files := &checkpointFiles{dir: dir}
 	if b.home.opts.DurableCheckpoints {
-		files.manifest, err = b.writeDurably(ctx, m, dir, parts)
+		files, err = b.writeDurably(ctx, m, dir, parts)
 	} else {
 		err = b.writeParts(ctx, m, dir, parts)
 	}

@@ -12,21 +12,32 @@ import (
 )
 
 // writeDurably writes all partitions, and then the manifest that says which files count.
-func (b *base) writeDurably(ctx context.Context, m *mark, dir string, parts int) (*checkpointManifest, error) {
-	manifest := &checkpointManifest{parts: make([]checkpointPart, parts)}
-	err := runMarkedRows(ctx, b, "checkpoint", allParts(parts), func(t *task, part int) (checkpointPart, error) {
-		return writeOwnPart(t, dir, part, parts, !b.home.opts.PlainCheckpoints, m.frames)
-	}, func(i int, p checkpointPart) { manifest.parts[i] = p })
+func (b *base) writeDurably(ctx context.Context, m *mark, dir string, parts int) (*checkpointFiles, error) {
+	files := &checkpointFiles{dir: dir, manifest: &checkpointManifest{parts: make([]checkpointPart, parts)}}
+	manifest, compress := files.manifest, !b.home.opts.PlainCheckpoints
+	write := func(t *task, part int) (checkpointPart, error) {
+		return writeOwnPart(t, dir, part, parts, compress, m.frames)
+	}
+	if m.changes != nil {
+		before := m.changes.before(dir, parts)
+		manifest.changes = true
+		files.before = before
+		write = func(t *task, part int) (checkpointPart, error) {
+			return m.changes.writePart(t, dir, part, parts, compress, before)
+		}
+	}
+	err := runMarkedRows(ctx, b, "checkpoint", allParts(parts), write, func(i int, p checkpointPart) { manifest.parts[i] = p })
 	if err != nil {
 		return nil, err
 	}
+	files.trim()
 	if err := manifest.sweep(dir); err != nil {
 		return nil, err
 	}
 	if manifest.partitioner, err = encodePartitioner(b.partitioner); err != nil {
 		return nil, err
 	}
-	return manifest, writeManifest(dir, manifest)
+	return files, writeManifest(dir, manifest)
 }
 
 // writeOwnPart writes the frames of a partition to a file that no other attempt has.

@@ -153,8 +153,10 @@ func TestAttemptsOfADurableCheckpointHaveFilesOfTheirOwn(t *testing.T) {
 }
 
 func FuzzParseManifest(f *testing.F) {
-	f.Add((&checkpointManifest{parts: []checkpointPart{{"part-00000-task-1-2", 3, 4}}, partitioner: []byte("x")}).encode())
+	f.Add((&checkpointManifest{parts: []checkpointPart{{Name: "part-00000-task-1-2", Size: 3, Sum: 4}}, partitioner: []byte("x")}).encode())
 	f.Add((&checkpointManifest{}).encode())
+	f.Add((&checkpointManifest{changes: true, since: []Folder{{"rdd-1", strings.Repeat("ab", 32)}}, parts: []checkpointPart{
+		{Name: "part-00000-task-1-2", Size: 3, Sum: 4, Span: codec.Span{Entries: 5, From: 1, To: 5}, Back: 1}}}).encode())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := parseManifest(data)
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -42,37 +41,6 @@ func CheckpointFile[T any](c *Context, dir string) *RDD[T] {
 		return r.pushCheckpoint(t, files, part, out)
 	}
 	return r
-}
-
-// count returns how many parts a checkpoint has.
-func (f checkpointFiles) count() (int, error) {
-	if f.manifest != nil {
-		return len(f.manifest.parts), nil
-	}
-	return countParts(f.dir)
-}
-
-// placed returns the partitioner that lies beside so many parts, nil if there is none or it cannot be read.
-func (f checkpointFiles) placed(parts int) AnyPartitioner {
-	var p AnyPartitioner
-	if f.manifest != nil {
-		p = decodePartitioner(f.manifest.partitioner)
-	} else {
-		p = loadPartitioner(f.dir)
-	}
-	if p == nil || p.NumPartitions() != parts {
-		return nil
-	}
-	return p
-}
-
-// part returns the file of a part, and what the manifest says of it, nil where there is none.
-func (f checkpointFiles) part(i int) (string, *checkpointPart) {
-	if f.manifest == nil {
-		return partName(f.dir, i), nil
-	}
-	p := &f.manifest.parts[i]
-	return filepath.Join(f.dir, p.Name), p
 }
 
 // countParts returns how many parts a checkpoint has.
@@ -158,6 +126,9 @@ func (n *node[T]) frames(t *task, part int, put func(frame []byte, rows int) err
 
 // pushCheckpoint pushes a partition from its file.
 func (n *node[T]) pushCheckpoint(t *task, files checkpointFiles, part int, out sink[T]) error {
+	if files.manifest != nil && files.manifest.changes {
+		return n.pushRestored(t, files, part, out)
+	}
 	columns, err := n.rows.columns.get()
 	if err != nil {
 		return err

@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/leat-io/leat/rdd/codec"
 )
@@ -28,12 +28,24 @@ import (
 //	partitioner bGVhdHBhcnQ...                    where it can be told in bytes, in base64
 //	end 99aabbcc                                  CRC-32C of the lines above
 //
+// One whose parts are changes of records (see CheckpointSince) is of version 2. It names the folders it builds on, which lie beside its
+// own, the newest first; a part says how many of them it needs the same part of:
+//
+//	leatckpt manifest 2
+//	since rdd-40.3-77 a1b2...e4f5                 name, digest of its manifest
+//	since rdd-30.3-12 00f1...2a3b
+//	parts 1
+//	part part-00000-task-7-1234 5120 0a1b2c3d 64000 1000 2000 2     ... entries, from and to of its slice, folders
+//	end 99aabbcc
+//
 // Files that it does not list are of attempts that did not count. The checksum of a file has another polynomial than
 // those of the frames in it: rows followed by their own checksum add nothing to a checksum of the same kind.
 type checkpointManifest struct {
 	parts       []checkpointPart
-	partitioner []byte // as savedPartitioner.encode gives it; nil if there is none
-	digest      string // SHA-256 of the manifest's bytes, in hexadecimal
+	partitioner []byte   // as savedPartitioner.encode gives it; nil if there is none
+	changes     bool     // version 2
+	since       []Folder // that parts build on, the newest first; names only
+	digest      string   // SHA-256 of the manifest's bytes, in hexadecimal
 }
 
 // checkpointPart is a file of a durable checkpoint. It travels as a result of a task.
@@ -41,10 +53,14 @@ type checkpointPart struct {
 	Name string
 	Size int64
 	Sum  uint32
+
+	Span codec.Span // of changes: which entries it has whatever changed
+	Back int        // of changes: how many of the folders before it needs
 }
 
 const (
-	manifestFirst = "leatckpt manifest 1"
+	manifestFirst        = "leatckpt manifest 1"
+	manifestFirstChanges = "leatckpt manifest 2"
 	// maxManifest bounds the file that is read.
 	maxManifest = 1 << 30
 )
@@ -54,9 +70,21 @@ func manifestName(dir string) string { return filepath.Join(dir, "_manifest") }
 // encode returns the manifest's bytes and notes their digest.
 func (m *checkpointManifest) encode() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s\nparts %d\n", manifestFirst, len(m.parts))
+	if m.changes {
+		fmt.Fprintln(&b, manifestFirstChanges)
+	} else {
+		fmt.Fprintln(&b, manifestFirst)
+	}
+	for _, f := range m.since {
+		fmt.Fprintf(&b, "since %s %s\n", f.Dir, f.Digest)
+	}
+	fmt.Fprintf(&b, "parts %d\n", len(m.parts))
 	for _, p := range m.parts {
-		fmt.Fprintf(&b, "part %s %d %08x\n", p.Name, p.Size, p.Sum)
+		fmt.Fprintf(&b, "part %s %d %08x", p.Name, p.Size, p.Sum)
+		if m.changes {
+			fmt.Fprintf(&b, " %d %d %d %d", p.Span.Entries, p.Span.From, p.Span.To, p.Back)
+		}
+		b.WriteByte('\n')
 	}
 	if m.partitioner != nil {
 		fmt.Fprintf(&b, "partitioner %s\n", base64.StdEncoding.EncodeToString(m.partitioner))
@@ -79,17 +107,25 @@ func parseManifest(data []byte) (*checkpointManifest, error) {
 		return nil, corrupt("the manifest is cut off, or its checksum differs")
 	}
 	lines := strings.Split(string(data[:end-1]), "\n")
-	if lines[0] != manifestFirst || len(lines) < 2 {
+	if lines[0] != manifestFirst && lines[0] != manifestFirstChanges || len(lines) < 2 {
 		return nil, corrupt("not a manifest of a version that is known")
 	}
-	count, ok := strings.CutPrefix(lines[1], "parts ")
+	m := &checkpointManifest{digest: digestOf(data), changes: lines[0] == manifestFirstChanges}
+	for lines = lines[1:]; m.changes && len(lines) > 1 && strings.HasPrefix(lines[0], "since "); lines = lines[1:] {
+		f, ok := parseSince(lines[0])
+		if !ok || len(m.since) == maxBack {
+			return nil, corrupt(fmt.Sprintf("line %.200q of the manifest", lines[0]))
+		}
+		m.since = append(m.since, f)
+	}
+	count, ok := strings.CutPrefix(lines[0], "parts ")
 	n, err := strconv.Atoi(count)
-	if lines = lines[2:]; !ok || err != nil || n < 0 || n > len(lines) || len(lines)-n > 1 {
+	if lines = lines[1:]; !ok || err != nil || n < 0 || n > len(lines) || len(lines)-n > 1 {
 		return nil, corrupt("the manifest's number of parts differs")
 	}
-	m := &checkpointManifest{parts: make([]checkpointPart, n), digest: digestOf(data)}
+	m.parts = make([]checkpointPart, n)
 	for i := range m.parts {
-		if m.parts[i], ok = parsePart(lines[i]); !ok {
+		if m.parts[i], ok = parsePart(lines[i], m.changes); !ok || m.parts[i].Back > len(m.since) {
 			return nil, corrupt(fmt.Sprintf("line %q of the manifest", lines[i]))
 		}
 	}
@@ -102,14 +138,23 @@ func parseManifest(data []byte) (*checkpointManifest, error) {
 	return m, nil
 }
 
-func parsePart(line string) (p checkpointPart, ok bool) {
+func parsePart(line string, changes bool) (p checkpointPart, ok bool) {
 	fields := strings.Split(line, " ")
+	if changes && len(fields) == 8 {
+		if p.Span, p.Back, ok = parseSpan(fields[4:]); !ok {
+			return p, false
+		}
+		fields = fields[:4]
+	} else if changes {
+		return p, false
+	}
 	if len(fields) != 4 || fields[0] != "part" || !strings.HasPrefix(fields[1], "part-") || strings.ContainsAny(fields[1], `/\`) {
 		return p, false
 	}
 	size, err := strconv.ParseInt(fields[2], 10, 64)
 	sum, wrong := strconv.ParseUint(fields[3], 16, 32)
-	return checkpointPart{Name: fields[1], Size: size, Sum: uint32(sum)}, err == nil && wrong == nil && size >= 0
+	p.Name, p.Size, p.Sum = fields[1], size, uint32(sum)
+	return p, err == nil && wrong == nil && size >= 0
 }
 
 // readManifest returns the manifest of a folder; an error that is fs.ErrNotExist if it has none.
@@ -136,14 +181,17 @@ func writeManifest(dir string, m *checkpointManifest) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(m.encode())
-	if err == nil {
-		err = f.Sync()
+	if _, err := f.Write(m.encode()); err != nil {
+		return errors.Join(err, f.Close())
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
+	// All at once: nobody is told of the checkpoint before the last of them, and a disk takes flushes together.
+	var flushed [3]error
+	var all sync.WaitGroup
+	for i, flush := range []func() error{f.Sync, func() error { return syncFolder(dir) }, func() error { return syncFolder(filepath.Dir(dir)) }} {
+		all.Go(func() { flushed[i] = flush() })
 	}
-	return errors.Join(syncFolder(dir), syncFolder(filepath.Dir(dir)))
+	all.Wait()
+	return errors.Join(flushed[0], flushed[1], flushed[2], f.Close())
 }
 
 // syncFolder makes the names in a folder durable.
@@ -155,45 +203,6 @@ func syncFolder(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// stat checks that the files of a checkpoint are there, with their lengths.
-func (m *checkpointManifest) stat(dir string) error {
-	for _, p := range m.parts {
-		name := filepath.Join(dir, p.Name)
-		info, err := os.Stat(name)
-		if err != nil {
-			return err
-		}
-		if info.Size() != p.Size {
-			return fmt.Errorf("checkpoint %s: %w", name, &codec.CorruptError{Reason: fmt.Sprintf("it has %d bytes, %d were written", info.Size(), p.Size)})
-		}
-	}
-	return nil
-}
-
-// VerifyCheckpoint reads all files of a checkpoint that was written under Options.DurableCheckpoints and compares
-// them with its manifest. The digest is that of RDD.CheckpointFolder; an empty one accepts any manifest that is whole.
-//
-// Cost: one pass over the bytes, which are not decoded.
-// Errors: fs.ErrNotExist for a file, or the manifest, that is missing; codec.ErrCorrupt for one that differs. Both name the file.
-func VerifyCheckpoint(dir, digest string) error {
-	m, err := readManifest(dir)
-	if err == nil {
-		err = m.is(dir, digest)
-	}
-	if err == nil {
-		err = m.stat(dir)
-	}
-	if err != nil {
-		return err
-	}
-	for _, p := range m.parts {
-		if err := p.verify(filepath.Join(dir, p.Name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // is checks that it is the manifest that was written, not one of an earlier time.
 func (m *checkpointManifest) is(dir, digest string) error {
 	if digest == "" || m.digest == digest {
@@ -202,35 +211,15 @@ func (m *checkpointManifest) is(dir, digest string) error {
 	return fmt.Errorf("checkpoint %s: %w", manifestName(dir), &codec.CorruptError{Reason: "it is not the manifest that was written: its digest differs"})
 }
 
-func (p checkpointPart) verify(name string) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	h := crc32.NewIEEE()
-	if _, err := io.Copy(h, f); err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
-	if h.Sum32() != p.Sum {
-		return fmt.Errorf("checkpoint %s: %w", name, errOtherFile)
-	}
-	return nil
-}
-
-var errOtherFile = &codec.CorruptError{Reason: "it is not the file that was written: its checksum differs"}
-
-// openCheckpoint finds out what a folder holds: by its manifest, or where it has none by its parts. With a digest it must
-// have that very manifest.
-func openCheckpoint(dir, digest string) (checkpointFiles, error) {
-	m, err := readManifest(dir)
-	switch {
-	case err == nil:
-		if err = m.is(dir, digest); err == nil {
-			err = m.stat(dir)
+// parseSpan reads the last fields of the line of a part that is of changes.
+func parseSpan(fields []string) (s codec.Span, back int, ok bool) {
+	var n [4]int64
+	for i := range n {
+		var err error
+		if n[i], err = strconv.ParseInt(fields[i], 10, 64); err != nil {
+			return s, 0, false
 		}
-	case digest == "" && errors.Is(err, fs.ErrNotExist):
-		_, err = countParts(dir)
 	}
-	return checkpointFiles{dir: dir, manifest: m}, err
+	s = codec.Span{Entries: n[0], From: n[1], To: n[2]}
+	return s, int(n[3]), s.Valid() && 0 <= n[3] && n[3] <= maxBack
 }

@@ -76,15 +76,11 @@ func (p *checkpointer) committed(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// written returns the checkpointed RDDs of the streams, and the folders of them below that of the engine.
+// written returns the checkpointed RDDs of the streams, and the folders of them, and of those they build on, below that of the
+// engine.
 func (p *checkpointer) written() (streams []dstream.StreamCheckpoint, files []string) {
 	streams = p.c.graph.Checkpoint()
-	for _, s := range streams {
-		for _, f := range s.Files {
-			files = append(files, f.Dir)
-		}
-	}
-	return streams, files
+	return streams, foldersOf(streams)
 }
 
 // write makes the checkpoint file.

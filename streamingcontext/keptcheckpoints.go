@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/scheduler/driverlog"
 )
 
@@ -107,12 +108,21 @@ func (d *durable) checkpoints() (all []storedCheckpoint) {
 	return all
 }
 
-// files returns the files of state that a checkpoint names.
-func (b *checkpointBody) files() (files []string) {
-	for _, s := range b.Streams {
+// files returns the folders of state that a checkpoint needs, those that others build on too, each once.
+func (b *checkpointBody) files() []string { return foldersOf(b.Streams) }
+
+// foldersOf returns the folders of checkpointed RDDs, and of those they build on, each once.
+func foldersOf(streams []dstream.StreamCheckpoint) (folders []string) {
+	known := map[string]bool{}
+	for _, s := range streams {
 		for _, f := range s.Files {
-			files = append(files, f.Dir)
+			for _, in := range f.Folders() {
+				if !known[in.Dir] {
+					known[in.Dir] = true
+					folders = append(folders, in.Dir)
+				}
+			}
 		}
 	}
-	return files
+	return folders
 }

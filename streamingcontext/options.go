@@ -56,6 +56,9 @@ type Options struct {
 	// KeepCheckpoints is how many checkpoints a context of GetOrCreate keeps in its folder, with the state and the inputs that they need,
 	// so that RewindCheckpoint can go back that far. 0 means 1, the one that it would go on from; at most MaxKeepCheckpoints.
 	KeepCheckpoints int
+	// FullCheckpoints makes a context of GetOrCreate write keyed state whole at every checkpoint, as fewer and larger files. By
+	// default a checkpoint holds what changed since the one before and a part of the rest, and builds on those before it.
+	FullCheckpoints bool
 	// KeepPersisted lets what batches have left on executors, and received blocks, stay when the batches are
 	// forgotten, so that they can be asked for again at once. They go when the engine is closed: it is for programs
 	// that end soon. Spark calls it spark.streaming.unpersist=false.

@@ -225,6 +225,7 @@ func (c *Context) repeat(r *running, app driverlog.App, begun []driverlog.Batch)
 // keepCheckpoints makes batches that are committed be followed by checkpoints.
 func (c *Context) keepCheckpoints(r *running, app driverlog.App, body *checkpointBody) {
 	c.graph.KeepCheckpoints(true)
+	c.graph.FullCheckpoints(c.opts.FullCheckpoints)
 	p := &checkpointer{c: c, d: c.durable, l: r.ledger, plan: r.planning, last: -1,
 		period: max(1, int64(checkpointEvery/c.Interval()))}
 	var keep []string

@@ -75,7 +75,7 @@ func conventional(method string) bool {
 var notOperators = []string{
 	// rdd
 	"RDD.Context", "RDD.In", "RDD.Node", "RDD.Err", "RDD.String", "RDD.Level", "RDD.ID", "RDD.Op", "RDD.Site", "RDD.Deps",
-	"RDD.NumPartitions", "RDD.Partitioner", "RDD.IsCheckpointed", "RDD.RemoveCheckpoint", "RDD.CheckpointFolder", "Rows.Each", "StorageLevel.String",
+	"RDD.NumPartitions", "RDD.Partitioner", "RDD.IsCheckpointed", "RDD.RemoveCheckpoint", "RDD.CheckpointFolder", "RDD.CheckpointFolders", "Rows.Each", "StorageLevel.String",
 	"Context.In", "Context.Forget", "Context.Sweep", "Context.Options", "Context.Parallelism", "Context.Stop", "Options.Validate",
 	"CSVOptions.Validate", "CSVSaveOptions.Validate",
 	"NewErrorCodec", "CallSite", "RDD.Determinism", "RDD.Marks", "Accumulator.Name", "Accumulator.Add", "Accumulator.Local",
@@ -84,8 +84,8 @@ var notOperators = []string{
 	"DStream.Err", "DStream.Graph", "DStream.Info", "DStream.Remembered", "DStream.Slide", "Output.Err",
 	"Graph.Err", "Graph.RDDs", "Graph.Interval", "Graph.Zero", "Graph.Scopes", "Graph.Seal", "Graph.Inputs", "Graph.InputInfos", "Graph.Start",
 	"Graph.Generate", "Graph.Forget", "Graph.ForgetOutputs", "Graph.Remember", "Graph.Fingerprint", "NewGraph", "NewInput",
-	"Graph.Nodes", "Graph.Checkpoint", "Graph.KeepCheckpoints", "Graph.OldestInput", "Graph.SinkOutputs", "Graph.CommitOutput",
-	"Graph.CleanOutput", "Graph.LastOf",
+	"Graph.Nodes", "Graph.Checkpoint", "Graph.KeepCheckpoints", "Graph.FullCheckpoints", "Graph.OldestInput", "Graph.SinkOutputs", "Graph.CommitOutput",
+	"Graph.CleanOutput", "Graph.LastOf", "CheckpointFile.Folders",
 	"Ancestor.Info", "Ancestor.Op", "Ancestor.Parents", "Ancestor.Remembered", "MultipleOf",
 }
 

@@ -13,3 +13,17 @@ func Enumerate[K comparable, V, X any](t *Table[K, X], rows []Pair[K, V], to []i
 		}
 	}
 }
+
+// EnumerateKeys sets to[i] to the entry of keys[i], as Upsert does for one key after the other.
+//
+// Shape: to is as long as keys; the table gains one entry per key it had not, in their order.
+// Cost: as Enumerate.
+func EnumerateKeys[K comparable, X any](t *Table[K, X], keys []K, to []int32) {
+	to = to[:len(keys)]
+	for done := 0; done < len(keys); done += run {
+		part := keys[done:min(done+run, len(keys))]
+		for j, i := range t.locate(keyRows(part), nil) {
+			to[done+j] = int32(i)
+		}
+	}
+}

@@ -372,7 +372,7 @@ func TestLaterFormats_D6(t *testing.T) {
 	for name, test := range map[string]struct{ glob, old, later string }{
 		"checkpoint":             {"app/checkpoints/checkpoint-*", "leat-checkpoint-1", "leat-checkpoint-2"},
 		"manifest of a sink":     {"out/app/rows/commits/*", `"version":1`, `"version":2`},
-		"manifest of state":      {"app/state/*/*/_manifest", "leatckpt manifest 1", "leatckpt manifest 2"},
+		"manifest of state":      {"app/state/*/*/_manifest", "leatckpt manifest 2", "leatckpt manifest 3"},
 		"log of received blocks": {"app/received/*.log", "leatrlog\x01", "leatrlog\x02"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,8 @@
 // state, and the same changes give the same order. No function of the program is called under a lock.
 //
 // A version is one record of an RDD, kept like any partition. It crosses process borders as its entries in order, by package
-// codec.
+// codec, and is kept in files as codec.Incremental says: what changed since the file before, which the versions between the two tell,
+// and a slice of the table.
 //
 // Not here: what calls the functions of a program, in package dstream.
 //
