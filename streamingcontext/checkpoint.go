@@ -13,6 +13,7 @@ import (
 
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/scheduler/driverlog"
+	"github.com/leat-io/leat/streamingcontext/internal/protocol"
 )
 
 // checkpointEvery is after how long without new files of state a checkpoint is written all the same, so that the driver log
@@ -24,53 +25,52 @@ const checkpointEvery = 10 * time.Second
 // A checkpoint says which files hold which state, as they are at that moment, and what inputs remember. The driver log holds
 // the inputs of all batches since, and of those before that the streams need to make their RDDs again.
 type checkpointer struct {
-	c      *Context
-	d      *durable
-	l      *ledger
-	plan   turn     // taken while inputs are asked and a batch is begun
-	last   int64    // the batch of the last checkpoint
-	files  []string // of state, in the last checkpoint, below the folder of the engine's checkpoints
-	stale  []string // of state, of checkpoints before
-	period int64    // batches between checkpoints at most
+	c     *Context
+	d     *durable
+	l     *ledger
+	plan  turn     // taken while inputs are asked and a batch is begun
+	files []string // of state, in the last checkpoint, below the folder of the engine's checkpoints
+	stale []string // of state, of checkpoints before
+
+	// Of the checkpoint that is written and does not count yet.
+	writing  []string
+	app      driverlog.App
+	manifest string
 }
 
-// committed writes a checkpoint if one is due after batch b.
-//
-// Errors: what ends the context. A checkpoint that cannot be written is logged and tried again after the next batch.
-func (p *checkpointer) committed(ctx context.Context, b *batch) error {
+// changed reports whether streams have written state since the last checkpoint.
+func (p *checkpointer) changed() bool {
+	_, files := p.written()
+	return !slices.Equal(files, p.files)
+}
+
+// write writes a checkpoint after batch b. One that cannot be written is logged and tried again after the next batch.
+func (p *checkpointer) write(ctx context.Context, b protocol.Batch) protocol.Answer {
 	streams, files := p.written()
-	if slices.Equal(files, p.files) && b.id-p.last < p.period {
-		return nil
-	}
-	manifest, err := p.write(ctx, b, streams)
+	manifest, err := p.writeFile(ctx, b, streams)
 	if err != nil {
-		p.c.opts.Logger.Error("checkpoint is not written", "batch", int64(b.time), "err", err)
-		return nil
+		p.c.opts.Logger.Error("checkpoint is not written", "batch", b.Time, "err", err)
+		return protocol.Answer{Err: err, Again: true}
 	}
-	state, err := p.d.log.State(ctx)
+	app, err := p.l.state(ctx)
 	if err != nil {
-		return err
+		return protocol.Answer{Err: err}
 	}
-	app := state.App(p.d.app)
-	keep := keptFrom(app, b.id, p.c.graph.OldestInput(b.time, streams))
-	if owed := p.l.owed; len(owed) > 0 { // it is called with the commit lock held
-		keep = max(app.Checkpoint.Keep, min(keep, owed[0]))
-	}
-	if _, err := p.d.log.Propose(ctx, driverlog.Command{
-		Kind: driverlog.Checkpointed, Epoch: p.l.epoch, App: p.d.app, Batch: b.id, Keep: keep, Manifest: manifest,
-	}); err != nil {
-		return fmt.Errorf("checkpoint of batch %s: %w", b.time, err)
-	}
+	p.writing, p.app, p.manifest = files, app, string(manifest)
+	return protocol.Answer{Data: manifest, App: &p.app, Needed: int64(p.c.graph.OldestInput(dstream.Time(b.Time), streams))}
+}
+
+// wrote says that the checkpoint that was written last counts, and removes what it makes superfluous.
+func (p *checkpointer) wrote(ctx context.Context, b protocol.Batch, keep int64) {
 	for _, old := range p.files {
-		if !slices.Contains(files, old) {
+		if !slices.Contains(p.writing, old) {
 			p.stale = append(p.stale, old)
 		}
 	}
-	p.last, p.files = b.id, files
-	if err := p.clean(ctx, app, keep, string(manifest)); err != nil {
-		p.c.opts.Logger.Warn("what no checkpoint needs is not removed", "batch", int64(b.time), "err", err)
+	p.files = p.writing
+	if err := p.clean(ctx, p.app, keep, p.manifest); err != nil {
+		p.c.opts.Logger.Warn("what no checkpoint needs is not removed", "batch", b.Time, "err", err)
 	}
-	return nil
 }
 
 // written returns the checkpointed RDDs of the streams, and the folders of them below that of the engine.
@@ -84,9 +84,9 @@ func (p *checkpointer) written() (streams []dstream.StreamCheckpoint, files []st
 	return streams, files
 }
 
-// write makes the checkpoint file.
-func (p *checkpointer) write(ctx context.Context, b *batch, streams []dstream.StreamCheckpoint) ([]byte, error) {
-	body := checkpointBody{App: p.d.app, Batch: b.id, Time: int64(b.time), Streams: streams}
+// writeFile makes the checkpoint file.
+func (p *checkpointer) writeFile(ctx context.Context, b protocol.Batch, streams []dstream.StreamCheckpoint) ([]byte, error) {
+	body := checkpointBody{App: p.d.app, Batch: b.ID, Time: b.Time, Streams: streams}
 	if err := p.plan.take(ctx); err != nil {
 		return nil, err
 	}
@@ -106,16 +106,6 @@ func (p *checkpointer) write(ctx context.Context, b *batch, streams []dstream.St
 		body.Inputs = append(body.Inputs, savedInput{in.ID, in.Name, data})
 	}
 	return p.d.writeCheckpoint(body, p.l.epoch)
-}
-
-// keptFrom returns the first batch whose inputs stay: of those from needed on, or the one after id.
-func keptFrom(app driverlog.App, id int64, needed dstream.Time) int64 {
-	for _, kept := range app.Kept {
-		if kept.Time >= int64(needed) {
-			return min(kept.ID, id+1)
-		}
-	}
-	return id + 1
 }
 
 // clean removes files of state that were stale before the checkpoint, older checkpoints, and blobs that nothing refers to.
@@ -188,7 +178,7 @@ func referred(app driverlog.App, keep int64) map[string]bool {
 
 // byManifest adds the blob that a manifest refers to: one in a blob ends with the reference.
 func byManifest(m []byte, used map[string]bool) {
-	if len(m) > 32 && m[0] >= stagedVersion {
-		used[blobName(m[len(m)-32:])] = true
+	if len(m) > protocol.ReferenceSize && m[0] > 1 {
+		used[blobName(m[len(m)-protocol.ReferenceSize:])] = true
 	}
 }
