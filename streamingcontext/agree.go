@@ -10,6 +10,7 @@ import (
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/dstream/sink"
 	"github.com/leat-io/leat/scheduler/driverlog"
+	"github.com/leat-io/leat/streamingcontext/internal/protocol"
 )
 
 // What a *SinkMarkError says. One of sink and driver log was put back to an older copy, lost files, or belongs to another
@@ -41,13 +42,13 @@ func (e *SinkMarkError) Unwrap() error { return e.Err }
 
 // agree checks that each sink has committed what the driver log says is committed, and nothing that is not prepared. It
 // returns the marks after the last committed batch.
-func (d *durable) agree(ctx context.Context, c *Context, app driverlog.App) ([]outputMark, error) {
+func (d *durable) agree(ctx context.Context, c *Context, app driverlog.App) ([]protocol.Mark, error) {
 	committed, err := marksOf(app.Last, d.blobs.read)
 	if err != nil {
 		return nil, fmt.Errorf("manifest of batch id %d: %w", app.Last.ID, err)
 	}
 	// By output, what it has of each batch that it may have committed already.
-	open := map[string][]outputMark{}
+	open := map[string][]protocol.Mark{}
 	prepared := app.Oldest() - 1
 	for _, b := range app.Open {
 		if b.Prepared == 0 {
@@ -59,15 +60,15 @@ func (d *durable) agree(ctx context.Context, c *Context, app driverlog.App) ([]o
 			return nil, fmt.Errorf("manifest of batch id %d: %w", b.ID, err)
 		}
 		for _, s := range staged {
-			if !slices.Contains(c.graph.SinkOutputs(), s.output) {
-				return nil, fmt.Errorf("%w: output %s is to commit batch %d ms", dstream.ErrChanged, s.output, b.Time)
+			if !slices.Contains(c.graph.SinkOutputs(), s.Output) {
+				return nil, fmt.Errorf("%w: output %s is to commit batch %d ms", dstream.ErrChanged, s.Output, b.Time)
 			}
-			open[s.output] = append(open[s.output], outputMark{s.output, b.ID, sha256.Sum256(s.bytes)})
+			open[s.Output] = append(open[s.Output], protocol.Mark{Output: s.Output, ID: b.ID, Digest: sha256.Sum256(s.Bytes)})
 		}
 	}
 	for _, output := range c.graph.SinkOutputs() {
-		want := outputMark{output: output, id: -1}
-		if i := slices.IndexFunc(committed, func(m outputMark) bool { return m.output == output }); i >= 0 {
+		want := protocol.Mark{Output: output, ID: -1}
+		if i := slices.IndexFunc(committed, func(m protocol.Mark) bool { return m.Output == output }); i >= 0 {
 			want = committed[i]
 		}
 		if err := d.agreeOn(ctx, c, want, open[output], prepared); err != nil {
@@ -78,28 +79,28 @@ func (d *durable) agree(ctx context.Context, c *Context, app driverlog.App) ([]o
 }
 
 // agreeOn is agree for one output, of which want is committed and open may be. prepared is the last batch that is.
-func (d *durable) agreeOn(ctx context.Context, c *Context, want outputMark, open []outputMark, prepared int64) error {
+func (d *durable) agreeOn(ctx context.Context, c *Context, want protocol.Mark, open []protocol.Mark, prepared int64) error {
 	var mark sink.Mark
 	if err := apart(func() (err error) {
-		mark, err = c.graph.LastOf(ctx, d.app, want.output)
+		mark, err = c.graph.LastOf(ctx, d.app, want.Output)
 		return err
 	}); err != nil {
-		return fmt.Errorf("output %s: %w", want.output, err)
+		return fmt.Errorf("output %s: %w", want.Output, err)
 	}
-	if c.graph.PromiseOf(want.output) != sink.ExactlyOnce {
+	if c.graph.PromiseOf(want.Output) != sink.ExactlyOnce {
 		return nil // what it says of its last batch is not much of a promise either
 	}
 	switch {
 	case mark.ID > prepared:
-		return &SinkMarkError{want.output, mark.ID, prepared, ErrSinkAhead}
-	case mark.ID < want.id:
-		return &SinkMarkError{want.output, mark.ID, want.id, ErrSinkBehind}
+		return &SinkMarkError{want.Output, mark.ID, prepared, ErrSinkAhead}
+	case mark.ID < want.ID:
+		return &SinkMarkError{want.Output, mark.ID, want.ID, ErrSinkBehind}
 	case mark.Digest == [sha256.Size]byte{}:
 		return nil // a sink that does not tell
 	}
-	for _, m := range append([]outputMark{want}, open...) {
-		if m.id >= 0 && m.id == mark.ID && m.digest != mark.Digest {
-			return &SinkMarkError{want.output, mark.ID, m.id, ErrSinkDiffers}
+	for _, m := range append([]protocol.Mark{want}, open...) {
+		if m.ID >= 0 && m.ID == mark.ID && m.Digest != mark.Digest {
+			return &SinkMarkError{want.Output, mark.ID, m.ID, ErrSinkDiffers}
 		}
 	}
 	return nil

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/leat-io/leat/dstream"
+	"github.com/leat-io/leat/streamingcontext/internal/protocol"
 )
 
 // A batch is one batch that has been begun, on its way to being committed.
 type batch struct {
 	id     int64
 	time   dstream.Time
-	plan   manifest
+	jobs   int // how many it had
 	inputs []dstream.InputInfo
 	// repeated says that the batch was committed in an earlier term: it is run for its outputs with free effects alone.
 	repeated bool
@@ -22,10 +23,6 @@ type batch struct {
 	// intervals is how many batch intervals it covers, 0 for one.
 	intervals int64
 
-	ended bool // all its jobs have, for good; guarded by ledger.commit
-
-	settled bool // ended and, if its turn has come, committed; guarded by ledger.mu
-
 	mu      sync.Mutex // guards the fields below
 	left    int        // jobs that have not ended
 	attempt int        // how often its jobs were queued
@@ -33,11 +30,11 @@ type batch struct {
 	started int64      // when the first of them started, Unknown before
 	began   time.Time  // the same by package time
 	failed  []failedJob
-	staged  []stagedOutput // by sink outputs, in the order in which they ended
-	notMade error          // why it could not be generated
-	told    bool           // somebody listened, or something is governed by it, when the batch was submitted
-	info    BatchInfo      // kept up to date only if told
-	heldUp  []heldUp       // set with info; only where rates follow the batches
+	staged  []protocol.Staged // by sink outputs, in the order in which they ended
+	notMade error             // why it could not be generated
+	told    bool              // somebody listened, or something is governed by it, when the batch was submitted
+	info    BatchInfo         // kept up to date only if told
+	heldUp  []heldUp          // set with info; only where rates follow the batches
 }
 
 // failedJob is an output that failed in the last attempt.
@@ -96,16 +93,22 @@ func (b *batch) jobEnded(job *dstream.Job, err *OutputError, c *Context) (last b
 func (b *batch) stages(output string, staged []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.staged = slices.DeleteFunc(b.staged, func(s stagedOutput) bool { return s.output == output })
-	b.staged = append(b.staged, stagedOutput{output, staged})
+	b.staged = slices.DeleteFunc(b.staged, func(s protocol.Staged) bool { return s.Output == output })
+	b.staged = append(b.staged, protocol.Staged{Output: output, Bytes: staged})
 }
 
-// decided returns what outputs have staged, by output, once all jobs have ended.
-func (b *batch) decided() []stagedOutput {
+// outcome returns what the jobs came to, once all have ended.
+func (b *batch) outcome() protocol.Outcome {
+	failed, cause := b.failure()
+	o := protocol.Outcome{Jobs: b.jobs, Err: cause}
+	for _, f := range failed {
+		o.Failures = append(o.Failures, protocol.OutputFailure{Output: f.Output, Err: f.Err})
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	slices.SortFunc(b.staged, func(x, y stagedOutput) int { return cmp.Compare(x.output, y.output) })
-	return b.staged
+	slices.SortFunc(b.staged, func(x, y protocol.Staged) int { return cmp.Compare(x.Output, y.Output) })
+	o.Staged = b.staged
+	return o
 }
 
 // try returns which run of the batch's jobs is under way, from 1.

@@ -110,10 +110,9 @@ func (l *batchLoop) runAgain(ctx context.Context) bool {
 // run queues the jobs of a batch that is begun, or ends it where there are none.
 func (l *batchLoop) run(ctx context.Context, b *batch, jobs []dstream.Job, failure error) bool {
 	r, t := l.r, b.time
-	b.plan = manifest{kind: outputsDone, outputs: len(jobs)}
+	b.jobs = len(jobs)
 	switch {
 	case failure != nil:
-		b.plan = manifest{kind: notGenerated}
 		b.notMade = failure
 		r.c.opts.Logger.Error("batch not generated", "batch", int64(t), "err", failure)
 		r.c.outcome.report(failure)

@@ -3,7 +3,6 @@ package streamingcontext
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/scheduler/driverlog"
+	"github.com/leat-io/leat/streamingcontext/internal/protocol"
 )
 
 // checkpointEvery is after how long without new files of state a checkpoint is written all the same, so that the driver log
@@ -24,56 +24,62 @@ const checkpointEvery = 10 * time.Second
 // A checkpoint says which files hold which state, as they are at that moment, and what inputs remember. The driver log holds
 // the inputs of all batches since, and of those before that the streams need to make their RDDs again.
 type checkpointer struct {
-	c      *Context
-	d      *durable
-	l      *ledger
-	plan   turn     // taken while inputs are asked and a batch is begun
-	last   int64    // the batch of the last checkpoint
-	files  []string // of state, in the last checkpoint, below the folder of the engine's checkpoints
-	kept   []keptCheckpoint
-	stale  []string     // of state, of checkpoints before those that are kept
-	period int64        // batches between checkpoints at most
-	known  dstream.Time // from it on the driver log knows every batch there was; 0: not told
+	c     *Context
+	d     *durable
+	l     *ledger
+	plan  turn         // taken while inputs are asked and a batch is begun
+	files []string     // of state, in the last checkpoint, below the folder of the engine's checkpoints
+	known dstream.Time // from it on the driver log knows every batch there was; 0: not told
+	kept  []keptCheckpoint
+	stale []string // of state, of checkpoints before those that are kept
+
+	// Of the checkpoint that is written and does not count yet.
+	writing writtenCheckpoint
 }
 
-// committed writes a checkpoint if one is due after batch b.
-//
-// Errors: what ends the context. A checkpoint that cannot be written is logged and tried again after the next batch.
-func (p *checkpointer) committed(ctx context.Context, b *batch) error {
+// A writtenCheckpoint is one whose file is there.
+type writtenCheckpoint struct {
+	app   driverlog.App // what the log knew of the application
+	files []string      // of state
+	known dstream.Time
+	kept  []keptCheckpoint // with those before it that stay
+}
+
+// changed reports whether streams have written state since the last checkpoint.
+func (p *checkpointer) changed() bool {
+	_, files := p.written()
+	return !slices.Equal(files, p.files)
+}
+
+// write writes a checkpoint after batch b. One that cannot be written is logged and tried again after the next batch.
+func (p *checkpointer) write(ctx context.Context, b protocol.Batch) protocol.Answer {
 	streams, files := p.written()
-	if slices.Equal(files, p.files) && b.id-p.last < p.period {
-		return nil
+	app, err := p.l.state(ctx)
+	if err != nil {
+		return protocol.Answer{Err: err}
 	}
-	needed := p.c.graph.OldestInput(b.time, streams)
+	needed := p.c.graph.OldestInput(dstream.Time(b.Time), streams)
 	known := max(1, p.known, needed) // from the start on where nothing was forgotten
-	state, err := p.d.log.State(ctx)
+	own := p.l.keep(&app, b.ID, needed)
+	manifest, err := p.writeFile(ctx, checkpointBody{
+		App: p.d.app, Batch: b.ID, Time: b.Time, Keep: own, Known: int64(known), Streams: streams,
+	})
 	if err != nil {
-		return err
+		p.c.opts.Logger.Error("checkpoint is not written", "batch", b.Time, "err", err)
+		return protocol.Answer{Err: err, Again: true}
 	}
-	app := state.App(p.d.app)
-	own := keptFrom(app, b.id, needed)
-	if owed := p.l.owed; len(owed) > 0 { // it is called with the commit lock held
-		own = max(app.Checkpoint.Keep, min(own, owed[0]))
+	kept := retained(append(slices.Clone(p.kept), keptCheckpoint{fileOf(manifest), b.ID, own, files}), p.c.opts.KeepCheckpoints)
+	p.writing = writtenCheckpoint{app, files, known, kept}
+	return protocol.Answer{Data: manifest, App: &p.writing.app, Keep: keepFor(kept)}
+}
+
+// wrote says that the checkpoint that was written last counts, and removes what it makes superfluous.
+func (p *checkpointer) wrote(ctx context.Context, b protocol.Batch, keep int64) {
+	p.stale = append(p.stale, dropped(p.kept, p.writing.kept)...)
+	p.files, p.known, p.kept = p.writing.files, p.writing.known, p.writing.kept
+	if err := p.clean(ctx, p.writing.app, keep); err != nil {
+		p.c.opts.Logger.Warn("what no checkpoint needs is not removed", "batch", b.Time, "err", err)
 	}
-	manifest, err := p.write(ctx, b, streams, own, known)
-	if err != nil {
-		p.c.opts.Logger.Error("checkpoint is not written", "batch", int64(b.time), "err", err)
-		return nil
-	}
-	kept := retained(append(slices.Clone(p.kept), keptCheckpoint{fileOf(manifest), b.id, own, files}), p.c.opts.KeepCheckpoints)
-	keep := max(app.Checkpoint.Keep, keepFor(kept))
-	if _, err := p.d.log.Propose(ctx, driverlog.Command{
-		Kind: driverlog.Checkpointed, Epoch: p.l.epoch, App: p.d.app, Batch: b.id, Keep: keep, Manifest: manifest,
-	}); err != nil {
-		return fmt.Errorf("checkpoint of batch %s: %w", b.time, err)
-	}
-	p.stale = append(p.stale, dropped(p.kept, kept)...)
-	p.kept = kept
-	p.last, p.files, p.known = b.id, files, known
-	if err := p.clean(ctx, app, keep); err != nil {
-		p.c.opts.Logger.Warn("what no checkpoint needs is not removed", "batch", int64(b.time), "err", err)
-	}
-	return nil
 }
 
 // written returns the checkpointed RDDs of the streams, and the folders of them, and of those they build on, below that of the
@@ -83,9 +89,8 @@ func (p *checkpointer) written() (streams []dstream.StreamCheckpoint, files []st
 	return streams, foldersOf(streams)
 }
 
-// write makes the checkpoint file.
-func (p *checkpointer) write(ctx context.Context, b *batch, streams []dstream.StreamCheckpoint, keep int64, known dstream.Time) ([]byte, error) {
-	body := checkpointBody{App: p.d.app, Batch: b.id, Time: int64(b.time), Keep: keep, Known: int64(known), Streams: streams}
+// writeFile makes the checkpoint file of body, with what inputs remember.
+func (p *checkpointer) writeFile(ctx context.Context, body checkpointBody) ([]byte, error) {
 	if err := p.plan.take(ctx); err != nil {
 		return nil, err
 	}
@@ -95,16 +100,6 @@ func (p *checkpointer) write(ctx context.Context, b *batch, streams []dstream.St
 		return nil, err
 	}
 	return p.d.writeCheckpoint(body, p.l.epoch)
-}
-
-// keptFrom returns the first batch whose inputs stay: of those from needed on, or the one after id.
-func keptFrom(app driverlog.App, id int64, needed dstream.Time) int64 {
-	for _, kept := range app.Kept {
-		if kept.Time >= int64(needed) {
-			return min(kept.ID, id+1)
-		}
-	}
-	return id + 1
 }
 
 // clean removes files of state that are stale, checkpoints that are not kept, and blobs that nothing refers to.
@@ -180,7 +175,7 @@ func referred(app driverlog.App, keep int64) map[string]bool {
 
 // byManifest adds the blob that a manifest refers to: one in a blob ends with the reference.
 func byManifest(m []byte, used map[string]bool) {
-	if len(m) > 32 && m[0] >= stagedVersion {
-		used[blobName(m[len(m)-32:])] = true
+	if len(m) > protocol.ReferenceSize && m[0] > 1 {
+		used[blobName(m[len(m)-protocol.ReferenceSize:])] = true
 	}
 }

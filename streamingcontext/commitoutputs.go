@@ -9,6 +9,7 @@ import (
 
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/dstream/sink"
+	"github.com/leat-io/leat/streamingcontext/internal/protocol"
 )
 
 // outputs is what commits what sink outputs have staged: the graph.
@@ -25,42 +26,33 @@ type rollForward struct {
 	log     *slog.Logger
 }
 
-// Waits between tries at a sink that does not commit.
-const (
-	firstCommitWait = 100 * time.Millisecond
-	lastCommitWait  = 5 * time.Second
-)
-
-// commit commits what the outputs have staged of a batch, one after the other, each until it succeeds.
+// commit tries once to commit what an output has staged of a batch, after the wait that there is before it.
 //
-// Errors: ctx's; *sink.ConflictError, *sink.FencedError and what wraps sink.ErrFinal, after which the driver must end.
-func (f *rollForward) commit(ctx context.Context, id, ms int64, staged []stagedOutput) error {
-	for _, s := range staged {
-		b := f.batch(id, ms, s.output)
-		for wait := firstCommitWait; ; wait = min(2*wait, lastCommitWait) {
-			err := apart(func() error { return f.outputs.CommitOutput(ctx, b, s.bytes) })
-			if err == nil {
-				break
-			}
-			if final(err) || ctx.Err() != nil {
-				return fmt.Errorf("commit %v: %w", b, err)
-			}
-			f.log.Warn("sink does not commit, trying again", "output", b.Output, "batch", ms, "wait", wait, "err", err)
-			if err := pause(ctx, wait); err != nil {
-				return fmt.Errorf("commit %v: %w", b, err)
-			}
+// Errors, in the answer: ctx's; *sink.ConflictError, *sink.FencedError and what wraps sink.ErrFinal, after which the driver must
+// end. What else a sink says may not be so the next time.
+func (f *rollForward) commit(ctx context.Context, a protocol.Action) protocol.Answer {
+	b := f.batch(a.Batch.ID, a.Batch.Time, a.Output)
+	if a.Wait > 0 {
+		if err := pause(ctx, a.Wait); err != nil {
+			return protocol.Answer{Err: fmt.Errorf("commit %v: %w", b, err)}
 		}
 	}
-	return nil
+	err := apart(func() error { return f.outputs.CommitOutput(ctx, b, a.Staged) })
+	switch {
+	case err == nil:
+		return protocol.Answer{}
+	case final(err) || ctx.Err() != nil:
+		return protocol.Answer{Err: fmt.Errorf("commit %v: %w", b, err)}
+	}
+	f.log.Warn("sink does not commit, trying again", "output", b.Output, "batch", a.Batch.Time, "waited", a.Wait, "err", err)
+	return protocol.Answer{Err: err, Again: true}
 }
 
-// clean lets the sinks remove what tries at a committed batch have left.
-func (f *rollForward) clean(ctx context.Context, id, ms int64, staged []stagedOutput) {
-	for _, s := range staged {
-		b := f.batch(id, ms, s.output)
-		if err := apart(func() error { return f.outputs.CleanOutput(ctx, b) }); err != nil {
-			f.log.Warn("what tries at a batch have left is not removed", "output", b.Output, "batch", ms, "err", err)
-		}
+// clean lets the sink remove what tries at a committed batch have left.
+func (f *rollForward) clean(ctx context.Context, a protocol.Action) {
+	b := f.batch(a.Batch.ID, a.Batch.Time, a.Output)
+	if err := apart(func() error { return f.outputs.CleanOutput(ctx, b) }); err != nil {
+		f.log.Warn("what tries at a batch have left is not removed", "output", b.Output, "batch", a.Batch.Time, "err", err)
 	}
 }
 

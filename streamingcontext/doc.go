@@ -116,9 +116,9 @@
 //	stop           1                first Stop,  the order of the stop       the context is Stopped
 //	                                or an error
 //
-// Locks: Start's own before Context.mu; ledger.commit before the graph's and the block log's, and before
+// Locks: Start's own before Context.mu; ledger.deciding before the graph's and the block log's, and before
 // ledger.mu; the graph's lock of generation before its own; ledger.mu before a batch's; the block log's before the receiver tracker's, and that before the
-// listeners'. A rate controller and the allocator of executors have one each, taken under ledger.commit and before the
+// listeners'. A rate controller and the allocator of executors have one each, taken under ledger.deciding and before the
 // tracker's. All others are leaves.
 //
 // # Who may call what

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/leat-io/leat/dstream"
+	"github.com/leat-io/leat/streamingcontext/internal/protocol"
 )
 
 // Conditions a caller may branch on. What is wrong with a graph, and ErrContextActive and
@@ -25,7 +26,7 @@ var (
 	// ErrTermLost ends a context whose driver no longer leads.
 	ErrTermLost = errors.New("the driver no longer leads")
 	// ErrDamaged is wrapped by what recovery refuses: a file or record that is not as it was written. The error names it.
-	ErrDamaged = errors.New("damaged")
+	ErrDamaged = protocol.ErrDamaged
 	// ErrQueueNotRecoverable fails a batch that would need RDDs which a queue has already given away.
 	ErrQueueNotRecoverable = errors.New("a queue gives each RDD once")
 	// ErrNotReplayable is returned when a program is recovered with an input that had records in a batch and cannot

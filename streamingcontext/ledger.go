@@ -7,338 +7,204 @@ import (
 
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/scheduler/driverlog"
+	"github.com/leat-io/leat/streamingcontext/internal/protocol"
 )
 
-// A ledger keeps the batches that are begun and not committed, oldest first, and writes the decisions
-// about them into the driver log: Begin before any of a batch's work, Prepared and Committed when
-// all its outputs have ended well and all batches before it are committed. A batch that failed stays, and
-// all behind it, unless failed ones are set aside: then it is committed in its turn with a manifest that says so.
+// A ledger does what the batch protocol says: it writes the decisions about batches into the driver log, commits what sink
+// outputs have staged, and lets those wait who must. What is decided, and when, is in package protocol.
 type ledger struct {
-	log      driverlog.Log
-	app      string
-	epoch    uint64
-	setAside bool // what is done with batches that failed
-	forward  rollForward
-	blobs    *blobs // where what is too long for the log goes; nil where nothing outlives the process
+	log     driverlog.Log
+	app     string
+	epoch   uint64
+	forward rollForward
+	blobs   *blobs // where what is too long for the log goes; nil where nothing outlives the process
 	// committed is called for each batch after it is committed, in order of the batches.
-	committed func(ctx context.Context, b *batch) error
+	committed   func(t dstream.Time)
+	checkpoints *checkpointer // nil where nothing outlives the process
 
-	commit  sync.Mutex   // held while decisions about ended batches are made; taken before mu
-	repeats bool         // batches that were set aside are run again by the next process
-	owed    []int64      // these, ascending; guarded by commit
-	marks   []outputMark // of the prepared batches, by output; guarded by commit
+	deciding sync.Mutex // held along a chain of decisions about ended batches; taken before mu
 
-	mu   sync.Mutex // guards the fields below
-	next int64      // the id of the next batch
-	open []*batch
-	// repeated are batches of an earlier term that were committed and are run again; set before batches are made.
-	repeated []*batch
-	ticked   dstream.Time  // the last batch time whose generation is over
-	halted   bool          // no more batches may begin
-	changed  chan struct{} // closed by the next change; nil while nobody waits
+	mu      sync.Mutex // guards core and the fields below
+	core    *protocol.Core
+	batches []*batch      // that are open, oldest first; those done may still be at the front
+	changed chan struct{} // closed by the next change; nil while nobody waits
 }
 
-// read starts a term's work with what the log knows of the application.
-func (l *ledger) read(ctx context.Context) (driverlog.App, error) {
+// newLedger returns the ledger of a term.
+func newLedger(log driverlog.Log, opts protocol.Options, forward rollForward) *ledger {
+	return &ledger{log: log, app: opts.App, epoch: opts.Epoch, forward: forward, core: protocol.New(opts)}
+}
+
+// state returns what the log knows of the application.
+func (l *ledger) state(ctx context.Context) (driverlog.App, error) {
 	state, err := l.log.State(ctx)
 	if err != nil {
 		return driverlog.App{}, err
 	}
-	app := state.App(l.app)
-	l.next = app.Next
-	return app, nil
+	return state.App(l.app), nil
 }
 
-// roll rolls the prepared batches of an earlier term forward and returns those that were begun only.
-func (l *ledger) roll(ctx context.Context, app driverlog.App) (begun []driverlog.Batch, err error) {
-	for i, b := range app.Open {
-		if b.Prepared == 0 {
-			return app.Open[i:], nil
+// recover makes visible what an earlier term has prepared. It gives up what that has begun only, unless the term goes on from its input.
+func (l *ledger) recover(ctx context.Context, app driverlog.App, marks []protocol.Mark, goesOn bool) error {
+	l.deciding.Lock()
+	defer l.deciding.Unlock()
+	return l.perform(ctx, l.event(func(c *protocol.Core) protocol.Action {
+		if err := c.Read(app, marks, goesOn); err != nil {
+			return protocol.Action{Do: protocol.End, Err: err}
 		}
-		staged, _, err := stagedOf(b.Manifest, l.blobs.read)
-		if err != nil {
-			return nil, fmt.Errorf("manifest of batch id %d: %w", b.ID, err)
-		}
-		if err := l.forward.commit(ctx, b.ID, b.Time, staged); err != nil {
-			return nil, err
-		}
-		if err := l.propose(ctx, driverlog.Committed, b.ID, nil); err != nil {
-			return nil, err
-		}
-		l.forward.clean(ctx, b.ID, b.Time, staged)
-		l.marks = marked(l.marks, b.ID, staged)
-	}
-	return nil, nil
+		return c.Recover()
+	}), nil)
 }
 
-// abandon gives up batches that an earlier term has begun, whose input is gone with its process.
-func (l *ledger) abandon(ctx context.Context, begun []driverlog.Batch) error {
-	for _, b := range begun {
-		m, err := appendStaged(manifest{kind: abandoned}.append(nil), l.owed, nil, l.marks, l.blobs.write)
-		if err != nil {
-			return err
-		}
-		if err := l.propose(ctx, driverlog.Prepared, b.ID, m); err != nil {
-			return err
-		}
-		if err := l.propose(ctx, driverlog.Committed, b.ID, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// adopt takes over a batch that an earlier term has begun, to be run again.
-func (l *ledger) adopt(b driverlog.Batch) *batch {
+// again returns the batches that an earlier term has left to be run again, in their order.
+func (l *ledger) again() []*batch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	open := &batch{id: b.ID, time: dstream.Time(b.Time)}
-	l.open = append(l.open, open)
-	return open
-}
-
-func (l *ledger) propose(ctx context.Context, kind driverlog.Kind, id int64, m []byte) error {
-	_, err := l.log.Propose(ctx, driverlog.Command{Kind: kind, Epoch: l.epoch, App: l.app, Batch: id, Manifest: m})
-	if err != nil {
-		return fmt.Errorf("%s of batch id %d: %w", kind, id, err)
+	var all []*batch
+	for _, p := range l.core.Again() {
+		b := &batch{id: p.ID, time: dstream.Time(p.Time), repeated: p.Repeated}
+		all = append(all, b)
+		if !p.Repeated {
+			l.batches = append(l.batches, b)
+		}
 	}
-	return nil
+	return all
 }
 
-// awaitRoom waits until another batch may begin: as long as too many are open, and for ever once a batch has failed
-// that the context ends for.
-//
-// Errors: ctx's.
-func (l *ledger) awaitRoom(ctx context.Context) error {
-	for {
+// skip drops a repeated batch that cannot be made again.
+func (l *ledger) skip(b *batch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.core.Skip(b.id)
+}
+
+// keep returns the first batch whose inputs a checkpoint of batch id needs.
+func (l *ledger) keep(app *driverlog.App, id int64, needed dstream.Time) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.core.Keep(app, id, int64(needed))
+}
+
+// event gives one to the core.
+func (l *ledger) event(f func(c *protocol.Core) protocol.Action) protocol.Action {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return f(l.core)
+}
+
+// perform does an action of the chain of decisions and all that follow. told is called for what the chain tells others.
+func (l *ledger) perform(ctx context.Context, a protocol.Action, told func()) error {
+	for a.Do != 0 {
+		if a.Do == protocol.End {
+			return a.Err
+		}
+		ans := l.do(ctx, a, told)
 		l.mu.Lock()
-		if len(l.open) < driverlog.Window && !l.halted {
-			l.mu.Unlock()
-			return nil
-		}
-		changed := l.changes()
+		a = l.core.Answered(a, ans)
 		l.mu.Unlock()
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
 	}
+	return nil
 }
 
-// halt lets no more batches begin.
-func (l *ledger) halt() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.halted = true
+// do does one action.
+func (l *ledger) do(ctx context.Context, a protocol.Action, told func()) protocol.Answer {
+	switch a.Do {
+	case protocol.Propose:
+		return protocol.Answer{Err: l.propose(ctx, a)}
+	case protocol.WriteBlob:
+		reference, err := l.blobs.write(a.Blob)
+		if err != nil {
+			err = fmt.Errorf("manifest of batch %s: %w", dstream.Time(a.Batch.Time), err)
+		}
+		return protocol.Answer{Data: reference, Err: err}
+	case protocol.ReadBlob:
+		data, err := l.blobs.read(a.Blob)
+		if err != nil {
+			err = fmt.Errorf("manifest of batch id %d: %w", a.Batch.ID, err)
+		}
+		return protocol.Answer{Data: data, Err: err}
+	case protocol.CommitOutput:
+		return l.forward.commit(ctx, a)
+	case protocol.CleanOutput:
+		l.forward.clean(ctx, a)
+	case protocol.Planned, protocol.Tell:
+		told()
+	case protocol.Forget:
+		l.committed(dstream.Time(a.Batch.Time))
+		return protocol.Answer{Changed: l.checkpoints != nil && l.checkpoints.changed()}
+	case protocol.Checkpoint:
+		return l.checkpoints.write(ctx, a.Batch)
+	case protocol.Sweep:
+		l.checkpoints.wrote(ctx, a.Batch, a.Keep)
+	}
+	return protocol.Answer{}
+}
+
+// propose enters commands.
+func (l *ledger) propose(ctx context.Context, a protocol.Action) (err error) {
+	first := a.Commands[0]
+	if len(a.Commands) == 1 {
+		_, err = l.log.Propose(ctx, first)
+	} else {
+		_, err = l.log.ProposeAll(ctx, a.Commands)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case first.Kind == driverlog.Begin:
+		return fmt.Errorf("begin batch %s: %w", dstream.Time(a.Batch.Time), err)
+	case first.Kind == driverlog.Checkpointed:
+		return fmt.Errorf("checkpoint of batch %s: %w", dstream.Time(a.Batch.Time), err)
+	}
+	return fmt.Errorf("%s of batch id %d: %w", first.Kind, a.Batch.ID, err)
 }
 
 // begin records that batch t starts with these inputs.
 func (l *ledger) begin(ctx context.Context, t dstream.Time, inputs []driverlog.Input) (*batch, error) {
-	b := &batch{id: l.next, time: t} // next is written by this goroutine only
-	_, err := l.log.Propose(ctx, driverlog.Command{
-		Kind: driverlog.Begin, Epoch: l.epoch, App: l.app, Batch: b.id, Time: int64(t), Inputs: inputs,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("begin batch %s: %w", t, err)
+	a := l.event(func(c *protocol.Core) protocol.Action { return c.Begin(int64(t), inputs) })
+	if a.Do == protocol.Propose {
+		ans := l.do(ctx, a, nil)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if a = l.core.Answered(a, ans); a.Do == protocol.Run {
+			b := &batch{id: a.Batch.ID, time: t}
+			l.batches = append(l.batches, b)
+			return b, nil
+		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.next++
-	l.open = append(l.open, b)
-	return b, nil
+	return nil, a.Err
 }
 
 // whole records and commits a batch that has nothing to run, in one step of the log; begun is called when that is done. It
 // returns false, and has done nothing, where batches before it are open or under way.
 func (l *ledger) whole(ctx context.Context, t dstream.Time, inputs []driverlog.Input, begun func()) (bool, error) {
-	if !l.commit.TryLock() { // whoever has it may wait for the caller
+	if !l.deciding.TryLock() { // whoever has it may wait for the caller
 		return false, nil
 	}
-	defer l.commit.Unlock()
-	if l.at(0) != nil {
-		return false, nil
-	}
-	b := &batch{id: l.next, time: t}
-	cmd := driverlog.Command{Kind: driverlog.Begin, Epoch: l.epoch, App: l.app, Batch: b.id}
-	begin, prepared, committed := cmd, cmd, cmd
-	begin.Time, begin.Inputs = int64(t), inputs
-	// The newest manifest has all that is owed, and when each output staged last.
-	m, err := appendStaged(manifest{kind: outputsDone}.append(nil), l.owed, nil, l.marks, l.blobs.write)
-	if err != nil {
-		return false, fmt.Errorf("manifest of batch %s: %w", t, err)
-	}
-	prepared.Kind, prepared.Manifest = driverlog.Prepared, m
-	committed.Kind = driverlog.Committed
-	if _, err := l.log.ProposeAll(ctx, []driverlog.Command{begin, prepared, committed}); err != nil {
-		return false, fmt.Errorf("begin batch %s: %w", t, err)
-	}
-	l.mu.Lock()
-	l.next++
-	l.mu.Unlock()
-	begun()
-	return true, l.committed(ctx, b)
+	defer l.deciding.Unlock()
+	a := l.event(func(c *protocol.Core) protocol.Action { return c.Whole(int64(t), inputs) })
+	done := a.Do != 0
+	err := l.perform(ctx, a, begun)
+	return done && err == nil, err
 }
 
 // end takes note that all jobs of b have ended, and commits what can be committed now: b and those behind
 // it that waited for it. tell is called just before b counts as settled. It returns the error of the oldest open
 // batch where that has failed and stays: all before it are done then.
 func (l *ledger) end(ctx context.Context, b *batch, tell func()) (failed, err error) {
-	l.commit.Lock()
-	defer l.commit.Unlock()
-	b.ended = true
-	done := 0
-	if b.repeated {
-		_, cause := b.failure()
-		if l.owe(b, cause != nil); !l.setAside {
-			failed = cause
-		}
-	}
-	head := l.at(0)
-	for ; head != nil && head.ended; head = l.at(done) {
-		var buf [16]byte
-		m := buf[:0]
-		outputs, cause := head.failure()
-		if cause == nil {
-			m = head.plan.append(m)
-		} else if l.setAside {
-			m = head.plan.appendFailed(m, cause, outputs)
-		} else {
-			failed = cause
-			break
-		}
-		l.owe(head, len(outputs) > 0)
-		if err := l.close(ctx, head, m); err != nil {
-			return nil, err
-		}
-		done++
-	}
-	tell()
-	// At once, so that nobody sees a batch that has ended and that its turn has not come to yet.
+	l.deciding.Lock()
+	defer l.deciding.Unlock()
+	outcome := b.outcome()
+	err = l.perform(ctx, l.event(func(c *protocol.Core) protocol.Action { return c.JobsEnded(b.id, b.repeated, outcome) }), tell)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := copy(l.open, l.open[done:])
-	clear(l.open[n:])
-	l.open = l.open[:n]
-	b.settled = true
+	if l.core.Over() == nil {
+		failed, err = err, nil
+	}
+	done := len(l.batches) - len(l.core.Open()) // these are gone from the front
+	n := copy(l.batches, l.batches[max(done, 0):])
+	clear(l.batches[n:])
+	l.batches = l.batches[:n]
 	l.change()
-	return failed, nil
-}
-
-// close prepares a batch with a manifest, commits what its outputs have staged, and the batch.
-func (l *ledger) close(ctx context.Context, b *batch, m []byte) error {
-	staged := b.decided()
-	m, err := appendStaged(m, l.owed, staged, l.marks, l.blobs.write)
-	if err != nil {
-		return fmt.Errorf("manifest of batch %s: %w", b.time, err)
-	}
-	if err := l.propose(ctx, driverlog.Prepared, b.id, m); err != nil {
-		return err
-	}
-	l.marks = marked(l.marks, b.id, staged)
-	// From here on the batch is decided: who leads next does the same.
-	if err := l.forward.commit(ctx, b.id, int64(b.time), staged); err != nil {
-		return err
-	}
-	if err := l.propose(ctx, driverlog.Committed, b.id, nil); err != nil {
-		return err
-	}
-	l.forward.clean(ctx, b.id, int64(b.time), staged)
-	return l.committed(ctx, b)
-}
-
-// at returns the open batch at position i, nil behind the last. Only end removes batches.
-func (l *ledger) at(i int) *batch {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if i >= len(l.open) {
-		return nil
-	}
-	return l.open[i]
-}
-
-// tickOver says that the generation of batch t is over, whatever came of it.
-func (l *ledger) tickOver(t dstream.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ticked = max(l.ticked, t)
-	l.change()
-}
-
-// awaitSettled waits until batch t and all before it are generated and their jobs have ended.
-//
-// Errors: ctx's; dstream.ErrContextStopped where dropped is closed before.
-func (l *ledger) awaitSettled(ctx context.Context, t dstream.Time, dropped <-chan struct{}) error {
-	for {
-		l.mu.Lock()
-		if l.ticked >= t && l.settledUpTo(t) {
-			l.mu.Unlock()
-			return nil
-		}
-		changed := l.changes()
-		l.mu.Unlock()
-		select {
-		case <-changed:
-		case <-dropped:
-			return dstream.ErrContextStopped
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-func (l *ledger) settledUpTo(t dstream.Time) bool {
-	for _, b := range l.open {
-		if b.time <= t && !b.settled {
-			return false
-		}
-	}
-	for _, b := range l.repeated {
-		if b.time <= t && !b.settled {
-			return false
-		}
-	}
-	return true
-}
-
-// waiting returns how many open batches have not started, and the oldest of them.
-func (l *ledger) waiting() (n int, oldest *batch) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, b := range l.open {
-		if !b.waits() {
-			continue
-		}
-		if n++; oldest == nil {
-			oldest = b
-		}
-	}
-	return n, oldest
-}
-
-// pending returns the times of the batches begun and not committed.
-func (l *ledger) pending() []dstream.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var times []dstream.Time
-	for _, b := range l.open {
-		times = append(times, b.time)
-	}
-	return times
-}
-
-// changes returns the channel that the next change closes. mu is held.
-func (l *ledger) changes() <-chan struct{} {
-	if l.changed == nil {
-		l.changed = make(chan struct{})
-	}
-	return l.changed
-}
-
-// change wakes those who wait. mu is held.
-func (l *ledger) change() {
-	if l.changed != nil {
-		close(l.changed)
-		l.changed = nil
-	}
+	return failed, err
 }

@@ -1,16 +1,16 @@
 package streamingcontext
 
 import (
-	"context"
 	"testing"
 
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/scheduler/driverlog"
 	"github.com/leat-io/leat/scheduler/driverlog/memlog"
+	"github.com/leat-io/leat/streamingcontext/internal/protocol"
 )
 
-// newLedger returns a ledger that leads a log in memory.
-func newLedger(tb testing.TB, committed func(dstream.Time)) *ledger {
+// leading returns a ledger that leads a log in memory.
+func leading(tb testing.TB, committed func(dstream.Time)) *ledger {
 	tb.Helper()
 	log, err := memlog.New(memlog.Options{})
 	if err != nil {
@@ -21,15 +21,14 @@ func newLedger(tb testing.TB, committed func(dstream.Time)) *ledger {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &ledger{log: log, app: "app", epoch: term.Epoch, committed: func(_ context.Context, b *batch) error {
-		committed(b.time)
-		return nil
-	}}
+	l := newLedger(log, protocol.Options{App: "app", Epoch: term.Epoch}, rollForward{})
+	l.committed = committed
+	return l
 }
 
 func TestLedgerCommitsInTheOrderOfBatches(t *testing.T) {
 	var committed []dstream.Time
-	l := newLedger(t, func(at dstream.Time) { committed = append(committed, at) })
+	l := leading(t, func(at dstream.Time) { committed = append(committed, at) })
 	var all []*batch
 	for at := dstream.Time(1); at <= 4; at++ {
 		b, err := l.begin(t.Context(), at, nil)
@@ -56,7 +55,7 @@ func TestLedgerCommitsInTheOrderOfBatches(t *testing.T) {
 
 // BenchmarkLedger is what the decisions about a batch of one input cost: Begin, Prepared, Committed.
 func BenchmarkLedger(b *testing.B) {
-	l := newLedger(b, func(dstream.Time) {})
+	l := leading(b, func(dstream.Time) {})
 	inputs := []driverlog.Input{{Stream: 0, Data: make([]byte, 32)}}
 	at := dstream.Time(0)
 	b.ReportAllocs()

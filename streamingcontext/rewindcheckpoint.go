@@ -11,6 +11,7 @@ import (
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/scheduler/driverlog"
 	"github.com/leat-io/leat/scheduler/driverlog/boltlog"
+	"github.com/leat-io/leat/streamingcontext/internal/protocol"
 )
 
 // A RewindPoint is a batch that a folder can be taken back to: it stays the last one that is done.
@@ -224,9 +225,8 @@ func (w *rewinding) apply(copied string, p RewindPoint, body *checkpointBody) er
 	}
 	var last []byte
 	if len(owed) > 0 {
-		if last, err = appendStaged(manifest{kind: outputsDone}.append(nil), owed, nil, nil, d.blobs.write); err != nil {
-			return err
-		}
+		m := protocol.Manifest{Kind: protocol.Done, Owed: owed}
+		last, _ = m.Append(nil, driverlog.MaxPayload) // so few ids need no blob
 	}
 	// Checkpoints that are newer would be taken for older ones of what comes.
 	for _, c := range d.checkpoints() {
@@ -267,7 +267,7 @@ func (w *rewinding) apply(copied string, p RewindPoint, body *checkpointBody) er
 
 // owedAt returns the batches up to one that were set aside and are still owed.
 func (w *rewinding) owedAt(to int64) (ids []int64, err error) {
-	owed, err := owedBy(w.app)
+	owed, err := protocol.OwedBy(w.app)
 	for _, b := range owed {
 		if b.ID <= to {
 			ids = append(ids, b.ID)

@@ -20,10 +20,9 @@ type running struct {
 	// overload tells when batches are late.
 	overload *overload
 	// planning is held from asking the inputs for a batch until it is begun.
-	planning    turn
-	checkpoints *checkpointer // nil where nothing outlives the process
-	again       []rerun       // batches of an earlier term, to be run before the timer starts
-	missed      dstream.Time  // the last batch time that passed before the term began
+	planning turn
+	again    []rerun      // batches of an earlier term, to be run before the timer starts
+	missed   dstream.Time // the last batch time that passed before the term began
 
 	ending        atomic.Bool        // an orderly stop has begun
 	cancel        context.CancelFunc // ends batches and jobs: what waits is dropped
@@ -85,13 +84,9 @@ func (r *running) settle() {
 }
 
 // committed is called after a batch is committed, in order of the batches.
-func (r *running) committed(ctx context.Context, b *batch) error {
-	r.c.graph.Forget(b.time)
-	r.c.blocks.complete(b.time)
-	if r.checkpoints == nil {
-		return nil
-	}
-	return r.checkpoints.committed(ctx, b)
+func (r *running) committed(t dstream.Time) {
+	r.c.graph.Forget(t)
+	r.c.blocks.complete(t)
 }
 
 // launch starts all goroutines. The caller's context only lends its values: what runs ends by Stop.

@@ -5,10 +5,11 @@ import (
 	"sync"
 
 	"github.com/leat-io/leat/dstream"
+	"github.com/leat-io/leat/streamingcontext/internal/protocol"
 )
 
-// MaxSetAside is how many batches that were set aside a context remembers, the latest ones.
-const MaxSetAside = 1000
+// MaxSetAside is how many batches that were set aside a context remembers: the latest 1000.
+const MaxSetAside = protocol.MaxOwed
 
 // A SetAsideBatch is a batch that failed and that the context went on without.
 type SetAsideBatch struct {

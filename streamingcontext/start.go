@@ -10,6 +10,7 @@ import (
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/scheduler/driverlog"
 	"github.com/leat-io/leat/scheduler/driverlog/memlog"
+	"github.com/leat-io/leat/streamingcontext/internal/protocol"
 )
 
 // Start checks the declarations and starts receivers and batches. It does not wait for any; ctx counts
@@ -87,7 +88,7 @@ func (c *Context) lead(ctx context.Context, log driverlog.Log, own bool) error {
 		return err
 	}
 	l := c.newLedger(log, term.Epoch)
-	app, err := l.read(ctx)
+	app, err := l.state(ctx)
 	if err != nil {
 		return err
 	}
@@ -117,20 +118,17 @@ func (c *Context) goOn(ctx context.Context, r *running, app driverlog.App, now, 
 		r.missed = dstream.Time(now)
 		return c.recover(ctx, r, app, interval)
 	}
+	var marks []protocol.Mark
 	if c.durable != nil { // a sink that has batches already is not that of a new application
-		if r.ledger.marks, err = c.durable.agree(ctx, c, app); err != nil {
+		if marks, err = c.durable.agree(ctx, c, app); err != nil {
 			return 0, err
 		}
 	}
-	begun, err := r.ledger.roll(ctx, app)
-	if err != nil {
+	if err := r.ledger.recover(ctx, app, marks, false); err != nil {
 		return 0, err
 	}
-	if err := r.ledger.abandon(ctx, begun); err != nil {
-		return 0, err
-	}
-	if len(begun) > 0 {
-		c.opts.Logger.Warn("batches that an earlier process began and did not finish are given up", "batches", len(begun))
+	if n := begunOnly(app); n > 0 {
+		c.opts.Logger.Warn("batches that an earlier process began and did not finish are given up", "batches", n)
 	}
 	last, _ := app.LastTime()
 	first = firstTick(max(now, last), interval)
@@ -150,7 +148,8 @@ func (c *Context) recover(ctx context.Context, r *running, app driverlog.App, in
 	if err != nil {
 		return 0, err
 	}
-	if r.ledger.marks, err = c.durable.agree(ctx, c, app); err != nil {
+	marks, err := c.durable.agree(ctx, c, app)
+	if err != nil {
 		return 0, err
 	}
 	if err := c.durable.restore(c, app, body); err != nil {
@@ -163,8 +162,7 @@ func (c *Context) recover(ctx context.Context, r *running, app driverlog.App, in
 		return 0, err
 	}
 	c.keepCheckpoints(r, app, body)
-	begun, err := r.ledger.roll(ctx, app)
-	if err != nil {
+	if err := r.ledger.recover(ctx, app, marks, true); err != nil {
 		return 0, err
 	}
 	last := app.Zero
@@ -172,62 +170,44 @@ func (c *Context) recover(ctx context.Context, r *running, app driverlog.App, in
 		last = ms
 	}
 	r.ledger.tickOver(dstream.Time(last))
-	again, err := c.repeat(r, app, begun)
-	if err != nil {
-		return 0, err
-	}
-	for _, b := range begun {
-		again = append(again, r.ledger.adopt(b))
-	}
-	for _, b := range again {
+	for _, b := range r.ledger.again() {
 		// All at once, so that a batch that cannot be made again ends the start, and nothing runs.
 		jobs, err := c.generate(b.time)
 		if b.repeated && b.time < dstream.Time(last) && errors.Is(err, dstream.ErrForgotten) {
 			c.opts.Logger.Warn("batch that was set aside cannot be run again", "batch", int64(b.time), "err", err)
+			r.ledger.skip(b)
 			continue
 		}
 		if err != nil {
 			return 0, err
 		}
 		if b.repeated {
-			r.ledger.repeated = append(r.ledger.repeated, b)
 			jobs = slices.DeleteFunc(jobs, func(j dstream.Job) bool { return j.Stage != nil })
 		}
 		b.inputs, b.late = c.graph.InputInfos(b.time), true
 		r.again = append(r.again, rerun{batch: b, jobs: jobs})
 	}
 	c.opts.Logger.Info("streaming context goes on", "app", c.opts.App, "last batch", last, "batches to run again", len(r.again),
-		"rolled forward", len(app.Open)-len(begun))
+		"rolled forward", len(app.Open)-begunOnly(app))
 	return last + interval, nil
 }
 
-// repeat returns the batches that are run again though they are committed: those that were set aside, and the last one where no
-// batch is begun only.
-func (c *Context) repeat(r *running, app driverlog.App, begun []driverlog.Batch) (again []*batch, err error) {
-	if !c.opts.RepeatLast {
-		return nil, nil
+// begunOnly returns how many batches are begun and not prepared.
+func begunOnly(app driverlog.App) (n int) {
+	for _, b := range app.Open {
+		if b.Prepared == 0 {
+			n++
+		}
 	}
-	owed, err := owedBy(app)
-	if err != nil {
-		return nil, err
-	}
-	if last, ok := app.Batch(app.Next - 1); ok && len(begun) == 0 &&
-		!slices.ContainsFunc(owed, func(b driverlog.Batch) bool { return b.ID == last.ID }) {
-		again = append(again, &batch{id: last.ID, time: dstream.Time(last.Time), repeated: true})
-	}
-	for i, b := range owed {
-		again = slices.Insert(again, i, &batch{id: b.ID, time: dstream.Time(b.Time), repeated: true})
-		r.ledger.owed = append(r.ledger.owed, b.ID)
-	}
-	return again, nil
+	return n
 }
 
 // keepCheckpoints makes batches that are committed be followed by checkpoints.
 func (c *Context) keepCheckpoints(r *running, app driverlog.App, body *checkpointBody) {
 	c.graph.KeepCheckpoints(true)
 	c.graph.FullCheckpoints(c.opts.FullCheckpoints)
-	p := &checkpointer{c: c, d: c.durable, l: r.ledger, plan: r.planning, last: -1,
-		period: max(1, int64(checkpointEvery/c.Interval()))}
+	p := &checkpointer{c: c, d: c.durable, l: r.ledger, plan: r.planning}
+	held := int64(-1)
 	var keep []string
 	root := c.engine.rdds.Options().CheckpointDir
 	if body != nil {
@@ -235,7 +215,7 @@ func (c *Context) keepCheckpoints(r *running, app driverlog.App, body *checkpoin
 		if p.known == 0 { // no batch was left out then
 			p.known = dstream.Time(body.Time) + dstream.Time(c.Interval().Milliseconds())
 		}
-		p.last = body.Batch
+		held = body.Batch
 		_, p.files = p.written()
 		p.kept = c.durable.keptCheckpoints(app, root, body, p.files, c.opts.KeepCheckpoints)
 		for _, f := range filesOf(p.kept) {
@@ -245,15 +225,17 @@ func (c *Context) keepCheckpoints(r *running, app driverlog.App, body *checkpoin
 	if err := c.durable.sweep(root, keep); err != nil {
 		c.opts.Logger.Warn("files of state that nothing names are not removed", "err", err)
 	}
-	r.checkpoints = p
+	r.ledger.checkpoints = p
+	r.ledger.core.KeepCheckpoints(held, max(1, int64(checkpointEvery/c.Interval())))
 }
 
 // newLedger returns the ledger of a term.
 func (c *Context) newLedger(log driverlog.Log, epoch uint64) *ledger {
-	l := &ledger{log: log, app: c.opts.App, epoch: epoch, setAside: c.opts.OnFailure.Then == SetAside,
-		forward: rollForward{outputs: c.graph, app: c.opts.App, epoch: epoch, log: c.opts.Logger}}
+	opts := protocol.Options{App: c.opts.App, Epoch: epoch, SetAside: c.opts.OnFailure.Then == SetAside,
+		Repeats: c.durable != nil && c.opts.RepeatLast}
+	l := newLedger(log, opts, rollForward{outputs: c.graph, app: c.opts.App, epoch: epoch, log: c.opts.Logger})
 	if c.durable != nil {
-		l.blobs, l.repeats = c.durable.blobs, c.opts.RepeatLast
+		l.blobs = c.durable.blobs
 	}
 	return l
 }

@@ -2,21 +2,10 @@ package streamingcontext
 
 import "encoding/binary"
 
-// varintReader takes encodings apart that consist of bytes, unsigned varints, and bytes behind their number. What it
-// returns after something did not fit is zero.
+// varintReader takes encodings apart that consist of varints. What it returns after something did not fit is zero.
 type varintReader struct {
 	rest []byte
 	bad  bool // something did not fit
-}
-
-func (r *varintReader) byte() byte {
-	if r.bad || len(r.rest) == 0 {
-		r.bad = true
-		return 0
-	}
-	b := r.rest[0]
-	r.rest = r.rest[1:]
-	return b
 }
 
 func (r *varintReader) number() uint64 {
@@ -37,16 +26,4 @@ func (r *varintReader) signed() int64 {
 	}
 	r.rest = r.rest[size:]
 	return n
-}
-
-// bytes returns the next bytes, which share memory with the encoding.
-func (r *varintReader) bytes() []byte {
-	n := r.number()
-	if r.bad || n > uint64(len(r.rest)) {
-		r.bad = true
-		return nil
-	}
-	b := r.rest[:n:n]
-	r.rest = r.rest[n:]
-	return b
 }

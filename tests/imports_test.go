@@ -54,6 +54,7 @@ var layers = []struct {
 	{"streamingcontext", []string{"dstream", "dstream/sink", "rdd", "rdd/codec", "lineage", "receivers/...", "receivers", "scheduler", "scheduler/local",
 		"scheduler/driverlog", "scheduler/driverlog/memlog", "scheduler/driverlog/boltlog", "streamingcontext/internal/..."}},
 	{"streamingcontext/internal/...", nil},
+	{"streamingcontext/internal/protocol", []string{"scheduler/driverlog"}},
 	{"streamingcontext/progress", []string{"streamingcontext", "dstream", "scheduler"}},
 	{"streamingcontext/metrics", []string{"streamingcontext", "streamingcontext/progress"}},
 	{"streamingcontext/web", []string{"streamingcontext", "streamingcontext/progress", "dstream", "scheduler", "lineage"}},
