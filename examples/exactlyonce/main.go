@@ -86,6 +86,9 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	return err
 }
 
+// checkpointed is after how many batches state is written. Little is written then, and a restart has as few to make again.
+const checkpointed = 10
+
 // declare declares the streams.
 func (s settings) declare(ssc *streamingcontext.Context, p *progress) error {
 	lines := ssc.TextFiles(s.in, streamingcontext.IncludeExisting())
@@ -93,6 +96,9 @@ func (s settings) declare(ssc *streamingcontext.Context, p *progress) error {
 	dstream.SaveTo(dstream.Map(counts, row), "counts", files.Text(s.out))
 
 	totals := dstream.UpdateStateByKey(counts, addUp, dstream.TouchedOnly())
+	if err := totals.Checkpoint(checkpointed * s.batch); err != nil {
+		return err
+	}
 	sum := dstream.Map(totals, func(p rdd.Pair[string, int64]) int64 { return p.Value })
 	dstream.ForeachRDD(sum, func(ctx context.Context, r *rdd.RDD[int64], _ dstream.Time) error {
 		words, err := rdd.Sum(ctx, r)
@@ -102,14 +108,14 @@ func (s settings) declare(ssc *streamingcontext.Context, p *progress) error {
 		return err
 	})
 	if s.windows {
-		s.declareWindows(counts)
+		return s.declareWindows(counts)
 	}
 	return nil
 }
 
 // declareWindows declares streams whose answers are written as well: the counts of the last five batches, and how often each word
 // has been in a batch.
-func (s settings) declareWindows(counts *dstream.DStream[rdd.Pair[string, int64]]) {
+func (s settings) declareWindows(counts *dstream.DStream[rdd.Pair[string, int64]]) error {
 	add := func(a, b int64) int64 { return a + b }
 	subtract := func(a, b int64) int64 { return a - b }
 	window := dstream.ReduceByKeyAndWindow(counts, add, subtract, 5*s.batch, 0)
@@ -122,6 +128,7 @@ func (s settings) declareWindows(counts *dstream.DStream[rdd.Pair[string, int64]
 		return rdd.Option[rdd.Pair[string, int64]]{Value: out, OK: true}, times.Update(n)
 	}))
 	dstream.SaveTo(dstream.Map(seen.DStream, row), "seen", files.Text(s.out))
+	return errors.Join(window.Checkpoint(checkpointed*s.batch), seen.DStream.Checkpoint(checkpointed*s.batch))
 }
 
 // row is a count as it is written.

@@ -34,7 +34,7 @@ type options struct {
 func parseOptions(args []string, errs io.Writer) (options, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(errs)
-	names := flags.String("w", "W0,W1,W2,W2grid,W3,W6,W7,W13,skew,reduce,sort,join,cached,overhead,socket", "workloads, separated by commas")
+	names := flags.String("w", "W0,W1,W2,W2grid,W3,W6,W7,W8,W13,skew,reduce,sort,join,cached,overhead,socket", "workloads, separated by commas")
 	size := flags.String("size", "M", "XS, S, M or L; floors hold from M on")
 	rounds := flags.Int("rounds", 7, "rounds of each comparison; slow ones take fewer and say so")
 	cores := flags.String("cores", "1,2", "numbers of cores, separated by commas")
@@ -86,6 +86,7 @@ var suites = map[string]func(context.Context, *suite) error{
 	"W3":     measureState,
 	"W6":     measureShuffle,
 	"W7":     measureOverhead,
+	"W8":     measureCheckpoints,
 	"W13":    measureLineage,
 
 	"skew":     measureSkew,

@@ -80,10 +80,10 @@ type stateKind struct {
 // The ways.
 var (
 	updateTouched = stateKind{"updateStateByKey, touched only", func(s *stated, pairs *dstream.DStream[sumPair], initial *rdd.RDD[sumPair]) error {
-		return s.updated(dstream.UpdateStateByKey(pairs, countTouches, dstream.InitialState(initial), dstream.TouchedOnly()))
+		return s.updated(dstream.UpdateStateByKey(pairs, countTouches, dstream.InitialState(initial), dstream.TouchedOnly()), stateEvery)
 	}}
 	updateAll = stateKind{"updateStateByKey, every key", func(s *stated, pairs *dstream.DStream[sumPair], initial *rdd.RDD[sumPair]) error {
-		return s.updated(dstream.UpdateStateByKey(pairs, countTouches, dstream.InitialState(initial)))
+		return s.updated(dstream.UpdateStateByKey(pairs, countTouches, dstream.InitialState(initial)), stateEvery)
 	}}
 	mapState = stateKind{"mapWithState", func(s *stated, pairs *dstream.DStream[sumPair], initial *rdd.RDD[sumPair]) error {
 		return s.mapped(dstream.MapWithState(pairs, dstream.NewTimedStateSpec(mapTouches).Initial(initial)))
@@ -127,8 +127,8 @@ func newStated(kind stateKind, in stateInput, cores int, dir string) (*stated, e
 }
 
 // updated declares the output of an updateStateByKey. It reads a row a partition, so that the states are computed and not
-// passed over.
-func (s *stated) updated(states *dstream.DStream[sumPair]) error {
+// passed over. There are so many batches between checkpoints.
+func (s *stated) updated(states *dstream.DStream[sumPair], every int) error {
 	dstream.ForeachRDD(states, func(ctx context.Context, r *rdd.RDD[sumPair], _ dstream.Time) error {
 		s.last = r
 		return r.ForeachPartition(ctx, func(_ context.Context, _ int, rows iter.Seq[sumPair]) error {
@@ -138,7 +138,7 @@ func (s *stated) updated(states *dstream.DStream[sumPair]) error {
 			return nil
 		})
 	})
-	return states.Checkpoint(stateEvery * batchInterval)
+	return states.Checkpoint(time.Duration(every) * batchInterval)
 }
 
 // mapped declares the outputs of a mapWithState. What it emits is counted, which is nothing.
@@ -170,6 +170,11 @@ func (s *stated) check(ctx context.Context) error {
 	if err := s.settle(ctx); err != nil {
 		return err
 	}
+	return s.checkState(ctx)
+}
+
+// checkState compares the states after the last batch with what they must be.
+func (s *stated) checkState(ctx context.Context) error {
 	got, err := rdd.Aggregate(ctx, s.last, windowSum{}, windowSum.with, windowSum.and)
 	if err != nil {
 		return err
