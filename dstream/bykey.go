@@ -7,9 +7,9 @@ import "github.com/leat-io/leat/rdd"
 // parallelism, the same for every batch, so that batches lie alike.
 type ByKeyOption = rdd.KeyOption
 
-// alike adds the partition count that all batches share in front of the options, which win.
+// alike adds what all batches share in front of the options, which win: the partition count, and how large tables become.
 func alike(g *Graph, opts []ByKeyOption) []ByKeyOption {
-	return append([]ByKeyOption{rdd.NumPartitions(g.rdds.Parallelism())}, opts...)
+	return append([]ByKeyOption{rdd.NumPartitions(g.rdds.Parallelism()), rdd.SizedBy(new(rdd.TableSize))}, opts...)
 }
 
 // GroupByKey returns, for each batch, one pair per key with all its values of that batch.

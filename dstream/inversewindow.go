@@ -41,7 +41,7 @@ func inverseWindow[K comparable, V any](s *DStream[rdd.Pair[K, V]], distinct boo
 	})
 	w, err := spanOf(reduced.node, window, slide)
 	keep, badFilter := filterOf[K, V](o)
-	sliding.forgets = keep != nil
+	sliding.forgets = keep != nil || o.forgets
 	for _, e := range []error{badFilter, wrong} {
 		if err == nil {
 			err = e
@@ -71,7 +71,7 @@ func inverseWindow[K comparable, V any](s *DStream[rdd.Pair[K, V]], distinct boo
 		return nextWindow(c, previous, old, entered, sliding), nil
 	}, func(c *rdd.Context, versions *rdd.RDD[version]) *rdd.RDD[pairs] {
 		own := cloneValues[K](sliding.clone)
-		return stateRows(c, "reduceByKeyAndWindow", versions, versions.Partitioner(), func(s *windowed[V]) V { return s.Value }, func(rows []pairs) []pairs {
+		return lentStates(c, "reduceByKeyAndWindow", versions, sliding.hasher, func(s *windowed[V]) V { return s.Value }, func(rows []pairs) []pairs {
 			if rows = own(rows); keep == nil {
 				return rows
 			}
@@ -120,8 +120,14 @@ func nextWindow[K comparable, V any](c *rdd.Context, previous *rdd.RDD[*state.Ve
 				return err
 			}
 			u := before.Update(w.hasher, max(leaving.len(), entering.len()))
-			w.move(u, leaving, w.leave)
-			w.move(u, entering, w.enter)
+			w.move(u, leaving, w.leave, nil)
+			if entering.only != nil {
+				places := make([]int32, entering.len())
+				w.move(u, entering, w.enter, places)
+				entering.only.places.Store(&places)
+			} else {
+				w.move(u, entering, w.enter, nil)
+			}
 			return out([]version{u.Done()})
 		})
 }
@@ -130,6 +136,7 @@ func nextWindow[K comparable, V any](c *rdd.Context, previous *rdd.RDD[*state.Ve
 type change[K comparable, V any] struct {
 	rows    *keyed.Packed[K, V] // nil where there are none
 	batches []int64
+	only    *packedBatch[K, V] // the batch that it is, nil where it is of several
 }
 
 func (c change[K, V]) len() int {
@@ -152,7 +159,7 @@ func (w *sliding[K, V]) together(batches []rdd.Rows[*packedBatch[K, V]]) (change
 			continue
 		}
 		if len(batches) == 1 {
-			all.rows = batch.rows
+			all.rows, all.only = batch.rows, batch
 			return all, nil
 		}
 		if i == 0 || sum == nil {
@@ -199,18 +206,31 @@ func (w *sliding[K, V]) own(v *V) V {
 	return *v
 }
 
-// move calls f for each key that leaves or enters.
-func (w *sliding[K, V]) move(u *state.Update[K, windowed[V]], c change[K, V], f func(u *state.Update[K, windowed[V]], at int32, v V, batches int64)) {
+// move calls f for each key that leaves or enters, and notes in places, if it is not nil, where they lie.
+func (w *sliding[K, V]) move(u *state.Update[K, windowed[V]], c change[K, V], f func(u *state.Update[K, windowed[V]], at int32, v V, batches int64), places []int32) {
 	n := c.len()
 	if n == 0 {
 		return
+	}
+	var near []int32
+	if c.only != nil {
+		if known := c.only.places.Load(); known != nil && len(*known) == n {
+			near = *known
+		}
 	}
 	var touched [slideStep]int32
 	values := c.rows.Values()
 	batches := int64(1)
 	for from := 0; from < n; from += slideStep {
 		to := min(from+slideStep, n)
-		state.TouchPacked(u, c.rows, from, to, touched[:])
+		if near != nil {
+			state.TouchPackedNear(u, c.rows, from, to, near[from:to], touched[:])
+		} else {
+			state.TouchPacked(u, c.rows, from, to, touched[:])
+		}
+		if places != nil {
+			u.Places(touched[:to-from], places[from:to])
+		}
 		for i, at := range touched[:to-from] {
 			if c.batches != nil {
 				batches = c.batches[from+i]

@@ -2,6 +2,7 @@ package dstream
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/leat-io/leat/rdd"
 	"github.com/leat-io/leat/rdd/codec"
@@ -11,7 +12,12 @@ import (
 // packedBatch is what a window with an inverse remembers of a batch in one partition: each key once, with its values
 // reduced. It is the partition's only record. Keys are packed once and looked for twice, when the batch enters the window and when it
 // leaves it; in between the collector has hardly anything to look at.
-type packedBatch[K comparable, V any] struct{ rows *keyed.Packed[K, V] }
+type packedBatch[K comparable, V any] struct {
+	rows *keyed.Packed[K, V]
+	// places is where the keys lay in the state when the batch entered the window, nil where nobody knows. It spares looking for
+	// them again and is no part of what the batch is: places that have become wrong cost time and nothing else.
+	places atomic.Pointer[[]int32]
+}
 
 // Immutable tells package codec that a batch never changes, so that readers may share it.
 func (b *packedBatch[K, V]) Immutable() {}
@@ -24,7 +30,7 @@ func (b *packedBatch[K, V]) Footprint() int64 {
 	if b == nil || b.rows == nil {
 		return 0
 	}
-	sum := b.rows.Memory()
+	sum := b.rows.Memory() + 4*int64(b.rows.Len())
 	deep := codec.SizeFunc[V]()
 	if n := b.rows.Len(); deep != nil && n > 0 {
 		values := b.rows.Values()
@@ -75,19 +81,9 @@ func (b *packedBatch[K, V]) UnmarshalBinary(data []byte) error {
 
 // packBatch returns a record for each partition of a batch that is reduced by key.
 func packBatch[K comparable, V any](r *rdd.RDD[rdd.Pair[K, V]], h *keyed.Hasher[K]) *rdd.RDD[*packedBatch[K, V]] {
-	type batch = *packedBatch[K, V]
-	return rdd.ZipRows[rdd.Pair[K, V], struct{}](r.Context(), "packed", r, nil, r.Partitioner(),
-		func(_ int, rows rdd.Rows[rdd.Pair[K, V]], _ rdd.Rows[struct{}], out func([]batch) error) error {
-			b := &packedBatch[K, V]{rows: keyed.NewPacked[K, V](h, 0)}
-			if err := rows.Each(func(chunk []rdd.Pair[K, V]) error {
-				b.rows.Append(chunk)
-				return nil
-			}); err != nil {
-				return err
-			}
-			b.rows.Trim()
-			return out([]batch{b})
-		})
+	return rdd.MapPacked(r, "packed", h, func(_ int, rows *keyed.Packed[K, V]) *packedBatch[K, V] {
+		return &packedBatch[K, V]{rows: rows}
+	})
 }
 
 // onlyRecord returns the record of a partition that has one, the zero value where there is none.

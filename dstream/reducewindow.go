@@ -40,6 +40,8 @@ type WindowOption func(*windowOptions)
 type windowOptions struct {
 	byKey []ByKeyOption
 	keep  any // func(rdd.Pair[K, V]) bool, of the operation's types
+	// forgets makes a window with inverse forget keys that no batch of it holds, as keep does, and show all others.
+	forgets bool
 }
 
 // Partitioned gives the options of the operation's shuffles: rdd.NumPartitions, rdd.PartitionedBy.
@@ -222,8 +224,9 @@ func CountByWindow[T any](s *DStream[T], window, slide time.Duration) *DStream[i
 // Time, Cost and Errors: as ReduceByKeyAndWindow with inverse: the context needs a checkpoint directory.
 func CountByValueAndWindow[T comparable](s *DStream[T], window, slide time.Duration, opts ...ByKeyOption) *DStream[rdd.Pair[T, int64]] {
 	counted := CountByValue(s, opts...)
-	return inverseWindow(counted, true, sum, difference, window, slide, windowOptionsOf([]WindowOption{Partitioned(opts...),
-		KeepWindowed(func(p rdd.Pair[T, int64]) bool { return p.Value != 0 })}))
+	o := windowOptionsOf([]WindowOption{Partitioned(opts...)})
+	o.forgets = true // what a batch of the window holds is counted, so there is nothing else that should not be shown
+	return inverseWindow(counted, true, sum, difference, window, slide, o)
 }
 
 func sum(a, b int64) int64        { return a + b }

@@ -60,13 +60,14 @@ func combine[T any, K comparable, C any](r *RDD[T], op string, c combiner[T, K, 
 	child.inherit(r.err)
 	child.partitioner = p
 	child.count = fixed(p.NumPartitions())
-	fold := folder[T, K, C]{node: &child.base, hasher: h, combiner: c, records: &r.node.rows.columns, pairs: &child.rows.columns}
+	fold := folder[T, K, C]{node: &child.base, hasher: h, combiner: c, records: &r.node.rows.columns, pairs: &child.rows.columns, size: o.size}
 
 	if o.noCombine || r.partitioner != nil && r.partitioner.Equal(p) {
 		in := newInput(&child.base, 0, r, p, bucketOf(h, p, c.key))
 		child.setDeps([]lineage.Dep{in.dep})
 		child.compute = func(t *task, part int, out sink[Pair[K, C]]) error {
-			return fold.push(t, part, func(out sink[T]) error { return in.push(t, part, out) }, out)
+			whole := t.takeAsking(&child.base).whole
+			return fold.push(t, part, func(out sink[T]) error { return in.push(t, part, out) }, whole, out)
 		}
 		return child
 	}
@@ -80,7 +81,9 @@ func combine[T any, K comparable, C any](r *RDD[T], op string, c combiner[T, K, 
 		return fold.write(t, part, func(out sink[T]) error { return r.read(t, part, out) }, p, out)
 	}
 	child.setDeps([]lineage.Dep{{Parent: r.Node(), Shuffle: s}})
-	child.compute = func(t *task, part int, out sink[Pair[K, C]]) error { return fold.merged(t, s, part, out) }
+	child.compute = func(t *task, part int, out sink[Pair[K, C]]) error {
+		return fold.merged(t, s, part, t.takeAsking(&child.base).whole, out)
+	}
 	return child
 }
 

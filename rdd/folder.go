@@ -15,6 +15,7 @@ type folder[T any, K comparable, C any] struct {
 	combiner[T, K, C]
 	records *lazyCodec[T]
 	pairs   *lazyCodec[Pair[K, C]]
+	size    *TableSize
 }
 
 const (
@@ -27,7 +28,7 @@ const (
 
 // folding starts to fold records of a partition.
 func (f *folder[T, K, C]) folding(t *task, at *place) *folding[T, K, C] {
-	return newFolding(&foldingOf[T, K, C]{t: t, at: at, hasher: f.hasher, key: f.key, add: f.add, rows: f.records, pairs: f.pairs}, 0)
+	return newFolding(&foldingOf[T, K, C]{t: t, at: at, hasher: f.hasher, key: f.key, add: f.add, rows: f.records, pairs: f.pairs, size: f.size}, 0)
 }
 
 // checked returns the chunk, or an error if there is a key in it that cannot be one.
@@ -67,8 +68,8 @@ func addChunk[T any, K comparable, C any](at *place, table *keyed.Table[K, C], c
 	return nil
 }
 
-// push folds the records of a partition and pushes a pair for each key.
-func (f *folder[T, K, C]) push(t *task, part int, push func(sink[T]) error, out sink[Pair[K, C]]) error {
+// push folds the records of a partition and pushes a pair for each key; whole may be nil, see asking.
+func (f *folder[T, K, C]) push(t *task, part int, push func(sink[T]) error, whole func(lineage.Block) error, out sink[Pair[K, C]]) error {
 	at := &place{node: f.node, part: part}
 	fold := f.folding(t, at)
 	defer fold.close()
@@ -81,7 +82,7 @@ func (f *folder[T, K, C]) push(t *task, part int, push func(sink[T]) error, out 
 	if err != nil {
 		return err
 	}
-	return pushFolded(fold, out)
+	return pushFolded(fold, whole, out)
 }
 
 // write folds the records of a map partition and puts a pair for each key in the bucket it goes to.
@@ -148,8 +149,8 @@ func (f *folder[T, K, C]) createAll(at *place, chunk []T, made []Pair[K, C]) (er
 	return nil
 }
 
-// merged merges what the map tasks wrote for one partition and pushes a pair for each key.
-func (f *folder[T, K, C]) merged(t *task, s *lineage.Shuffle, part int, out sink[Pair[K, C]]) error {
+// merged merges what the map tasks wrote for one partition and pushes a pair for each key; whole may be nil, see asking.
+func (f *folder[T, K, C]) merged(t *task, s *lineage.Shuffle, part int, whole func(lineage.Block) error, out sink[Pair[K, C]]) error {
 	at := &place{node: f.node, part: part}
 	// What comes out of a block is copied, also where it is merge's second argument: merge may return
 	// that one, and change it the next time, while the block is read again by others.
@@ -204,10 +205,13 @@ func (f *folder[T, K, C]) merged(t *task, s *lineage.Shuffle, part int, out sink
 	if err != nil {
 		return err
 	}
-	if first != nil {
+	switch {
+	case first != nil && first.Packed != nil && whole != nil:
+		return whole(first)
+	case first != nil:
 		return pushBlock(t, at, first, clone, out)
 	}
-	return pushFolded(fold, out)
+	return pushFolded(fold, whole, out)
 }
 
 // mergeStep is how many entries of a block are merged before memory is asked for.
@@ -223,8 +227,18 @@ func mergeBlock[K comparable, C any](at *place, table *keyed.Table[K, C], block 
 	return nil
 }
 
-// pushFolded pushes what was folded, in the order of the keys' first rows.
-func pushFolded[I any, K comparable, C any](fold *folding[I, K, C], out sink[Pair[K, C]]) error {
+// pushFolded pushes what was folded, in the order of the keys' first rows, or hands it to whole, which may be nil, where it is one
+// table.
+func pushFolded[I any, K comparable, C any](fold *folding[I, K, C], whole func(lineage.Block) error, out sink[Pair[K, C]]) error {
+	if whole != nil && fold.over == nil {
+		defer fold.close()
+		if fold.level == 0 {
+			fold.size.note(fold.table.Len())
+		}
+		pairs := fold.table.Packed()
+		pairs.Trim()
+		return whole(&keyed.Block[K, C]{Packed: pairs, Distinct: true})
+	}
 	return fold.finish(func(table *keyed.Table[K, C]) error { return pushTable(fold.t, table, out) },
 		func(pairs []Pair[K, C], _ []int64) error { return out(pairs) })
 }

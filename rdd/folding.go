@@ -16,6 +16,7 @@ type foldingOf[I any, K comparable, C any] struct {
 	add    func(table *keyed.Table[K, C], rows []I) // adds keys in row order and calls the program's functions
 	rows   *lazyCodec[I]
 	pairs  *lazyCodec[Pair[K, C]]
+	size   *TableSize // nil: not known
 }
 
 // A folding is a table that rows are folded into, and what happens to rows for which there is no memory.
@@ -37,6 +38,7 @@ type foldingOf[I any, K comparable, C any] struct {
 type folding[I any, K comparable, C any] struct {
 	*foldingOf[I, K, C]
 	level    int
+	sized    bool               // room was made as size says
 	table    *keyed.Table[K, C] // nil once it has been written to the buckets
 	firsts   []int64            // of each entry the number of its key's first row; not at level 0
 	budget   budget
@@ -76,6 +78,9 @@ func (f *folding[I, K, C]) take(rows []I, numbers []int64) error {
 		return f.divide(rows, numbers)
 	}
 	before := f.table.Len()
+	if f.level == 0 && !f.sized {
+		f.makeRoom()
+	}
 	if err := f.fold(rows, numbers); err != nil {
 		return err
 	}
@@ -243,6 +248,9 @@ func (f *folding[I, K, C]) keys() int {
 func (f *folding[I, K, C]) finish(whole func(table *keyed.Table[K, C]) error, more func(pairs []Pair[K, C], numbers []int64) error) error {
 	defer f.close()
 	if f.table != nil {
+		if f.level == 0 && f.over == nil {
+			f.size.note(f.table.Len())
+		}
 		if err := whole(f.table); err != nil {
 			return err
 		}

@@ -32,11 +32,17 @@ func newPairBuckets[K comparable, C any](t *task, at *place, h *keyed.Hasher[K],
 // splitStep is how many entries of a table are copied into blocks at once where there is no memory for all.
 const splitStep = 16 << 10
 
-// addTable puts the entries of a table.
+// addTable puts the entries of a table, which nobody changes afterwards: where there is one bucket, they are taken over.
 func (b *pairBuckets[K, C]) addTable(table *keyed.Table[K, C]) error {
 	n := table.Len()
 	if n == 0 {
 		return nil
+	}
+	if b.hashed && b.p.NumPartitions() == 1 {
+		b.t.env.Metrics().ShuffleRows += int64(n)
+		pairs := table.Packed()
+		pairs.Trim()
+		return b.out.Put(0, &keyed.Block[K, C]{Packed: pairs, Distinct: true})
 	}
 	step := n
 	if n > splitStep && !b.budget.fits(int64(n)*sizeOfPair[K, C]()) {

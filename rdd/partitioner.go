@@ -86,6 +86,7 @@ type keyOptions struct {
 	hasN        bool
 	partitioner AnyPartitioner
 	noCombine   bool
+	size        *TableSize // nil: not known
 }
 
 // NumPartitions asks for n hash partitions of the result.

@@ -33,6 +33,7 @@ type node[T any] struct {
 	rows    rowCodec[T]
 	kept    *rowCodec[T] // of kept partitions: executors hold on to it, and must not hold on to the node
 	clone   func(T) T    // deep copy of a record; nil where assignment is one
+	own     func(T) T    // of a record that was lent, see asking; nil for nodes that lend none
 	// held returns the rows of a partition of a source that has them in memory; nil for other nodes.
 	held func(part int) []T
 }

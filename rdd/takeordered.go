@@ -14,19 +14,33 @@ import (
 // come home. n = 0 runs no job.
 // Errors: a negative n is ErrArgument.
 func TakeOrdered[T cmp.Ordered](ctx context.Context, r *RDD[T], n int) ([]T, error) {
-	return takeOrdered(ctx, r, "takeOrdered", n, Compare[T])
+	return takeOrdered(ctx, r, "takeOrdered", n, ordering[T]{compare: Compare[T]})
 }
 
 // TakeOrderedFunc is TakeOrdered with an order of its own, as SortByFunc.
 //
 // Errors: besides, a panic of compare is a *UserError naming the RDD and the partition.
 func TakeOrderedFunc[T any](ctx context.Context, r *RDD[T], n int, compare func(a, b T) int) ([]T, error) {
-	return takeOrdered(ctx, r, "takeOrdered", n, compare)
+	return takeOrdered(ctx, r, "takeOrdered", n, ordering[T]{compare: compare})
 }
 
-func takeOrdered[T any](ctx context.Context, r *RDD[T], name string, n int, compare func(a, b T) int) ([]T, error) {
+// An ordering is how records are compared. down turns it round: it is told apart so that a record that loses costs one call.
+type ordering[T any] struct {
+	compare func(a, b T) int
+	down    bool
+}
+
+// call compares in the order's direction.
+func (o ordering[T]) call(a, b T) int {
+	if o.down {
+		a, b = b, a
+	}
+	return o.compare(a, b)
+}
+
+func takeOrdered[T any](ctx context.Context, r *RDD[T], name string, n int, order ordering[T]) ([]T, error) {
 	switch {
-	case compare == nil:
+	case order.compare == nil:
 		return nil, &BuildError{Op: name, Site: r.ctx.callSite(), Err: ErrNilFunction}
 	case n < 0:
 		return nil, fmt.Errorf("%s on %s: %w: %d records", name, r.String(), ErrArgument, n)
@@ -43,10 +57,18 @@ func takeOrdered[T any](ctx context.Context, r *RDD[T], name string, n int, comp
 		at := place{node: &r.base, part: part}
 		var rows []T
 		bounded := false // there are n rows, and what does not come before the last of them is not wanted
-		err := r.push(t, part, func(chunk []T) (err error) {
+		lent := false
+		var buf []T // scratch of the sorts
+		sorted := func() error {
+			if cap(buf) < len(rows)/2 {
+				buf = make([]T, len(rows)/2)
+			}
+			return sortBest(&at, rows, buf, order.call)
+		}
+		err := r.asked(t, part, asking{lent: &lent}, func(chunk []T) (err error) {
 			if !bounded {
 				rows = append(rows, chunk...)
-			} else if rows, err = appendBefore(&at, rows, chunk, rows[n-1], compare); err != nil {
+			} else if rows, err = appendBefore(&at, rows, chunk, rows[n-1], order); err != nil {
 				return err
 			}
 			at.seen += int64(len(chunk))
@@ -55,16 +77,22 @@ func takeOrdered[T any](ctx context.Context, r *RDD[T], name string, n int, comp
 			if len(rows)-n < max(n, chunkSize) {
 				return nil
 			}
-			if err := sortRows(&at, rows, compare); err != nil {
+			if err := sorted(); err != nil {
 				return err
 			}
 			rows, bounded = rows[:n], true
 			return nil
 		})
 		if err == nil {
-			err = sortRows(&at, rows, compare)
+			err = sorted()
 		}
-		return &rowBlock[T]{rows: compact(rows[:min(n, len(rows))])}, err
+		rows = rows[:min(n, len(rows))]
+		if lent {
+			for i := range rows {
+				rows[i] = r.own(rows[i])
+			}
+		}
+		return &rowBlock[T]{rows: compact(rows)}, err
 	}, func(i int, rows []T) error {
 		best[i] = rows
 		return nil
@@ -76,18 +104,37 @@ func takeOrdered[T any](ctx context.Context, r *RDD[T], name string, n int, comp
 	for _, rows := range best {
 		all = append(all, rows...)
 	}
-	err = sortRows(&place{node: &r.base, part: -1}, all, compare)
+	err = sortRows(&place{node: &r.base, part: -1}, all, order.call)
 	return all[:min(n, len(all))], err
 }
 
+func sortBest[T any](at *place, rows, buf []T, compare func(a, b T) int) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = at.panicked(-1, v)
+		}
+	}()
+	sortMerging(rows, buf[:cap(buf)], compare)
+	return nil
+}
+
 // appendBefore appends the rows of chunk that come before bound.
-func appendBefore[T any](at *place, rows, chunk []T, bound T, compare func(a, b T) int) (out []T, err error) {
+func appendBefore[T any](at *place, rows, chunk []T, bound T, order ordering[T]) (out []T, err error) {
 	i := 0
 	defer func() {
 		if v := recover(); v != nil {
 			err = at.panicked(i, v)
 		}
 	}()
+	compare := order.compare
+	if order.down {
+		for i = range chunk {
+			if compare(bound, chunk[i]) < 0 {
+				rows = append(rows, chunk[i])
+			}
+		}
+		return rows, nil
+	}
 	for i = range chunk {
 		if compare(chunk[i], bound) < 0 {
 			rows = append(rows, chunk[i])

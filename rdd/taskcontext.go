@@ -61,6 +61,8 @@ type task struct {
 	env  lineage.Env
 	home *shared // what the job's context shares with its views; nil where nobody said
 
+	asking asking // what the reader of the node that is pushed next asks for
+
 	completion []func() error
 	failure    []func(error)
 	ended      bool

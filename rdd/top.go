@@ -14,9 +14,5 @@ func Top[T cmp.Ordered](ctx context.Context, r *RDD[T], n int) ([]T, error) {
 
 // TopFunc is Top with an order of its own, as SortByFunc.
 func TopFunc[T any](ctx context.Context, r *RDD[T], n int, compare func(a, b T) int) ([]T, error) {
-	var down func(a, b T) int
-	if compare != nil {
-		down = func(a, b T) int { return compare(b, a) }
-	}
-	return takeOrdered(ctx, r, "top", n, down)
+	return takeOrdered(ctx, r, "top", n, ordering[T]{compare: compare, down: true})
 }

@@ -96,6 +96,41 @@ func Select[K comparable, V, X any](t *Table[K, V], dst []Pair[K, X], from, to i
 	return dst
 }
 
+// SelectLent is Select with string keys that are lent: they are not copied but the table's own bytes, which never change unless the
+// table is Reset. A lent key keeps the bytes of all keys alive; Hasher.Own makes it stand alone.
+//
+// Cost: as Select, without an allocation.
+func SelectLent[K comparable, V, X any](t *Table[K, V], dst []Pair[K, X], from, to int, pick func(i int, v *V) (X, bool)) []Pair[K, X] {
+	if from == to || t.hasher.kind != keysString || !littleEndian() {
+		return Select(t, dst, from, to, pick)
+	}
+	dst = slices.Grow(dst, to-from)
+	words := t.words[from:to]
+	for i := range words {
+		e := &words[i]
+		x, ok := pick(from+i, &e.val)
+		if !ok {
+			continue
+		}
+		var s string
+		if e.hi < longString {
+			// The two words of a short string are its bytes, in order.
+			s = unsafe.String((*byte)(unsafe.Pointer(&e.lo)), e.hi>>56)
+		} else {
+			b := t.arena[e.lo : e.lo+e.hi&^longString]
+			s = unsafe.String(unsafe.SliceData(b), len(b))
+		}
+		dst = append(dst, Pair[K, X]{Key: *(*K)(unsafe.Pointer(&s)), Value: x})
+	}
+	return dst
+}
+
+// littleEndian reports whether the first byte of a word in memory is its lowest.
+func littleEndian() bool {
+	one := uint16(1)
+	return *(*byte)(unsafe.Pointer(&one)) == 1
+}
+
 // stringRoom returns an empty buffer with room for the string keys of the entries from up to to.
 func (t *Table[K, V]) stringRoom(from, to int) []byte {
 	n := 0

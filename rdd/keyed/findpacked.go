@@ -21,6 +21,32 @@ func FindPacked[K comparable, V, X any](t *Table[K, X], p *Packed[K, V], from, t
 	}
 }
 
+// FindPackedNear is FindPacked where near[i], -1 where nobody knows, is where row from+i was when it was last looked for, in this table
+// or in one it was copied from. Near is as long as at, which it may be.
+//
+// Cost: a row that is there still costs a look at its entry and none at the slots.
+func FindPackedNear[K comparable, V, X any](t *Table[K, X], p *Packed[K, V], from, to int, near, at []int32) {
+	if t.hasher.kind != keysString {
+		FindPacked(t, p, from, to, at)
+		return
+	}
+	rows := p.entries.words[from:to]
+	near, at = near[:len(rows)], at[:len(rows)]
+	for i := range rows {
+		w := &rows[i]
+		if n := near[i]; uint(n) < uint(len(t.words)) {
+			if e := &t.words[n]; e.lo == w.lo && e.hi == w.hi && w.hi < longString {
+				at[i] = n
+				continue
+			}
+		}
+		at[i] = -1
+		if len(t.slots) > 0 {
+			at[i] = findPackedKey(t, p, from+i, p.entries.stringHash(w))
+		}
+	}
+}
+
 // findPackedRun finds at most run rows. Slots and probes are scratch, as long as at.
 func findPackedRun[K comparable, V, X any](t *Table[K, X], p *Packed[K, V], from int, slots []uint32, probes []probe, at []int32) {
 	switch t.hasher.kind {

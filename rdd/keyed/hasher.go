@@ -2,6 +2,7 @@ package keyed
 
 import (
 	"reflect"
+	"strings"
 	"unsafe"
 )
 
@@ -112,6 +113,18 @@ func (h *Hasher[K]) Canonical(k K) K {
 	h.layout.settle(unsafe.Pointer(&c), false)
 	return c
 }
+
+// Own returns k with bytes of its own where K is a string: one that SelectLent has lent keeps a whole table alive.
+func (h *Hasher[K]) Own(k K) K {
+	if h.kind == keysString {
+		s := strings.Clone(*(*string)(unsafe.Pointer(&k)))
+		return *(*K)(unsafe.Pointer(&s))
+	}
+	return k
+}
+
+// Lends reports whether SelectLent lends keys of the type.
+func (h *Hasher[K]) Lends() bool { return h.kind == keysString }
 
 // Equal reports whether a and b are one key: as == does, except that NaN equals NaN and that it never panics.
 func (h *Hasher[K]) Equal(a, b K) bool {

@@ -35,6 +35,13 @@ func (t *Table[K, V]) resize(n int) {
 	}
 }
 
+// Grow makes room for so many more keys than there are, so that the table need not grow on the way to them.
+func (t *Table[K, V]) Grow(more int) {
+	if n := min(t.Len()+more, maxEntries); n > roomOf(len(t.slots)) {
+		t.resize(n)
+	}
+}
+
 // sparseSlots is up to how many slots three in four stay free, so that nearly every key is found where its hash points. More
 // slots than that are not in the nearest cache, where fewer lines are worth more than fewer steps: half of them stay free.
 const sparseSlots = 1 << 15

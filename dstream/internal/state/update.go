@@ -154,13 +154,42 @@ func TouchPacked[K comparable, V, S any](u *Update[K, S], rows *keyed.Packed[K, 
 	}
 	c := u.acquire()
 	keyed.FindPacked(c.table, rows, from, to, at)
-	missing := u.noteAll(c.table, at[:to-from])
+	touchFound(u, c, rows, from, at[:to-from])
+}
+
+// TouchPackedNear is TouchPacked for rows that were touched before, when Places gave near, of which near[i] is of row from+i.
+//
+// Cost: less than TouchPacked where the keys still have the entries that they had.
+func TouchPackedNear[K comparable, V, S any](u *Update[K, S], rows *keyed.Packed[K, V], from, to int, near, at []int32) {
+	if u.whole != nil {
+		TouchPacked(u, rows, from, to, at)
+		return
+	}
+	c := u.acquire()
+	keyed.FindPackedNear(c.table, rows, from, to, near, at)
+	touchFound(u, c, rows, from, at[:to-from])
+}
+
+// touchFound turns the entries of the rows from from on into the numbers of their changes, and gives back the lock.
+func touchFound[K comparable, V, S any](u *Update[K, S], c *core[K, S], rows *keyed.Packed[K, V], from int, at []int32) {
+	missing := u.noteAll(c.table, at)
 	c.mu.Unlock()
 	for i := 0; missing > 0; i++ {
 		if at[i] == absent {
 			at[i] = u.noteFresh(keyed.UpsertPacked(u.freshKeys(), rows, from+i))
 			missing--
 		}
+	}
+}
+
+// Places sets to[i] to the entry of the key that is known by at[i], absent where it has none yet. It is as long as at.
+func (u *Update[K, S]) Places(at, to []int32) {
+	if u.whole != nil {
+		copy(to, at)
+		return
+	}
+	for i, number := range at {
+		to[i] = u.list[number].at
 	}
 }
 

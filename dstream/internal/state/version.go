@@ -158,7 +158,16 @@ func (v *Version[K, S]) Rows(yield func(rows []keyed.Pair[K, S]) bool) {
 
 // Project is Rows with what pick takes from each state. Pick is called under the lock: it must be no function of the program.
 func Project[K comparable, S, T any](v *Version[K, S], pick func(s *S) T, yield func(rows []keyed.Pair[K, T]) bool) {
-	entries(v, false, pick, func(rows []keyed.Pair[K, T], _ []bool) bool { return len(rows) == 0 || yield(rows) })
+	project(v, false, pick, yield)
+}
+
+// ProjectLent is Project with keys that are lent, as keyed.SelectLent does it: the tables of states are never Reset.
+func ProjectLent[K comparable, S, T any](v *Version[K, S], pick func(s *S) T, yield func(rows []keyed.Pair[K, T]) bool) {
+	project(v, true, pick, yield)
+}
+
+func project[K comparable, S, T any](v *Version[K, S], lend bool, pick func(s *S) T, yield func(rows []keyed.Pair[K, T]) bool) {
+	read(v, false, lend, pick, func(rows []keyed.Pair[K, T], _ []bool) bool { return len(rows) == 0 || yield(rows) })
 }
 
 // entriesAtATime is how many entries are copied under the lock before they are handed on without it.
@@ -167,6 +176,11 @@ const entriesAtATime = 512
 // entries calls f with what pick takes from the version's entries in order until it returns false: those that have state, or,
 // with all, removed keys as well, and of each whether it is one. What f is given is overwritten by the next call.
 func entries[K comparable, S, T any](v *Version[K, S], all bool, pick func(s *S) T, f func(rows []keyed.Pair[K, T], gone []bool) bool) {
+	read(v, all, false, pick, f)
+}
+
+// read is entries, with keys that are lent where lend is set.
+func read[K comparable, S, T any](v *Version[K, S], all, lend bool, pick func(s *S) T, f func(rows []keyed.Pair[K, T], gone []bool) bool) {
 	if v == nil || v.core == nil {
 		return
 	}
@@ -180,13 +194,27 @@ func entries[K comparable, S, T any](v *Version[K, S], all bool, pick func(s *S)
 		}
 		return t, ok
 	}
+	// Of the newest version most readers want what has state, and nothing has to be looked up for that.
+	newest := func(_ int, c *cell[S]) (t T, ok bool) {
+		if c.gone {
+			return t, false
+		}
+		return pick(&c.state), true
+	}
 	for from := 0; from < v.size; from += entriesAtATime {
 		r.gone = r.gone[:0]
 		v.core.mu.RLock()
 		for ; last.next != nil; last = last.next {
 			r.catchUp(v.size, last.undo)
 		}
-		rows = keyed.Select(v.core.table, rows[:0], from, min(from+entriesAtATime, v.size), choose)
+		selected, which := keyed.Select[K, cell[S], T], choose
+		if lend {
+			selected = keyed.SelectLent[K, cell[S], T]
+		}
+		if !all && r.was == nil {
+			which = newest
+		}
+		rows = selected(v.core.table, rows[:0], from, min(from+entriesAtATime, v.size), which)
 		v.core.mu.RUnlock()
 		if !f(rows, r.gone) {
 			return
