@@ -127,6 +127,7 @@ func fragment(code string) string {
 		"context": "context", "os": "os", "strings": "strings", "time": "time", "testing": "testing",
 		"dstream": module + "/dstream", "rdd": module + "/rdd",
 		"streamingcontext": module + "/streamingcontext", "streamtest": module + "/streamingcontext/streamtest",
+		"crashtest": module + "/streamingcontext/streamtest/crashtest",
 	}
 	var imports []string
 	use := func(name string) {
