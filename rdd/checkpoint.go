@@ -81,10 +81,14 @@ func (b *base) IsCheckpointed() bool {
 // RemoveCheckpoint deletes the files of a written checkpoint. The RDD, and those computed from it, can
 // only be read afterwards where they are persisted.
 func (b *base) RemoveCheckpoint() error {
-	if files := b.checkpoint.reader.Load(); files != nil {
-		return os.RemoveAll(files.dir)
+	files := b.checkpoint.reader.Load()
+	switch {
+	case files == nil:
+		return nil
+	case files.store != nil:
+		return files.remove(context.Background())
 	}
-	return nil
+	return os.RemoveAll(files.dir)
 }
 
 // writeMarked writes the marked RDDs that a job on final evaluated: the nearest one on each path, or
@@ -146,7 +150,9 @@ func (b *base) writeFiles(ctx context.Context, m *mark, parts int) error {
 		err = b.writeParts(ctx, m, dir, parts)
 	}
 	if err != nil {
-		_ = os.RemoveAll(dir) // what is left of it is only room taken
+		if b.home.opts.checkpointStore() == nil {
+			_ = os.RemoveAll(dir) // what is left of it is only room taken
+		}
 		return err
 	}
 	stale := lineage.Drop{Shuffles: b.shuffles()}
@@ -238,6 +244,9 @@ func (b *base) newFolder() (string, error) {
 	parent, name := b.home.opts.CheckpointDir, "rdd-"+b.id.String()
 	if !b.home.opts.DurableCheckpoints {
 		return newFolder(parent, name)
+	}
+	if b.home.opts.checkpointStore() != nil {
+		return ownFolder(parent, name), nil
 	}
 	if err := os.MkdirAll(parent, 0o755); err != nil {
 		return "", err

@@ -13,35 +13,48 @@ import (
 
 // writeDurably writes all partitions, and then the manifest that says which files count.
 func (b *base) writeDurably(ctx context.Context, m *mark, dir string, parts int) (*checkpointFiles, error) {
-	files := &checkpointFiles{dir: dir, manifest: &checkpointManifest{parts: make([]checkpointPart, parts)}}
+	store := b.home.opts.checkpointStore()
+	files := &checkpointFiles{store: store, dir: dir, manifest: &checkpointManifest{parts: make([]checkpointPart, parts)}}
 	manifest, compress := files.manifest, !b.home.opts.PlainCheckpoints
 	write := func(t *task, part int) (checkpointPart, error) {
-		return writeOwnPart(t, dir, part, parts, compress, m.frames)
+		return writeOwnPart(t, store, dir, part, parts, compress, m.frames)
 	}
 	if m.changes != nil {
 		before := m.changes.before(dir, parts)
 		manifest.changes = true
 		files.before = before
 		write = func(t *task, part int) (checkpointPart, error) {
-			return m.changes.writePart(t, dir, part, parts, compress, before)
+			return m.changes.writePart(t, store, dir, part, parts, compress, before)
 		}
 	}
 	err := runMarkedRows(ctx, b, "checkpoint", allParts(parts), write, func(i int, p checkpointPart) { manifest.parts[i] = p })
+	if err == nil {
+		files.trim()
+		manifest.partitioner, err = encodePartitioner(b.partitioner)
+	}
+	if store != nil {
+		if err == nil {
+			err = putManifest(ctx, store, dir, manifest)
+		}
+		if err != nil {
+			_ = files.remove(context.WithoutCancel(ctx)) // what is left of it is only room taken
+		}
+		return files, err
+	}
+	if err == nil {
+		err = manifest.sweep(dir)
+	}
 	if err != nil {
-		return nil, err
-	}
-	files.trim()
-	if err := manifest.sweep(dir); err != nil {
-		return nil, err
-	}
-	if manifest.partitioner, err = encodePartitioner(b.partitioner); err != nil {
 		return nil, err
 	}
 	return files, writeManifest(dir, manifest)
 }
 
 // writeOwnPart writes the frames of a partition to a file that no other attempt has.
-func writeOwnPart(t *task, dir string, part, parts int, compress bool, frames func(t *task, part int, put func([]byte, int) error) error) (checkpointPart, error) {
+func writeOwnPart(t *task, store CheckpointStore, dir string, part, parts int, compress bool, frames func(t *task, part int, put func([]byte, int) error) error) (checkpointPart, error) {
+	if store != nil {
+		return putPart(t, store, dir, part, parts, compress, frames)
+	}
 	f, err := os.CreateTemp(dir, fmt.Sprintf("part-%05d-task-%d-*", part, t.env.Attempt().Task))
 	if err != nil {
 		return checkpointPart{}, err

@@ -69,11 +69,11 @@ func TestDamagedDurableCheckpoint(t *testing.T) {
 	rows := []string{strings.Repeat("ab", 200), "c"}
 	dir := written(t, Parallelize(c, rows, 2))
 	older := written(t, Parallelize(c, []string{strings.Repeat("ba", 200), "d"}, 2))
-	m, err := readManifest(dir)
+	m, err := readManifest(t.Context(), nil, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err := readManifest(older)
+	before, err := readManifest(t.Context(), nil, older)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestAttemptsOfADurableCheckpointHaveFilesOfTheirOwn(t *testing.T) {
 	seventh := newTask(t.Context(), &inlineEnv{runner: newInlineRunner(false), task: 7})
 	var parts []checkpointPart
 	for _, rows := range [][]int{{1}, {2}} {
-		p, err := writeOwnPart(seventh, dir, 0, 1, true, Parallelize(c, rows, 1).frames)
+		p, err := writeOwnPart(seventh, nil, dir, 0, 1, true, Parallelize(c, rows, 1).frames)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestAttemptsOfADurableCheckpointHaveFilesOfTheirOwn(t *testing.T) {
 		t.Errorf("%v: %v, want the part and the manifest", entries, err)
 	}
 	boom := errors.New("boom")
-	_, err := writeOwnPart(seventh, dir, 1, 2, true, func(*task, int, func([]byte, int) error) error { return boom })
+	_, err := writeOwnPart(seventh, nil, dir, 1, 2, true, func(*task, int, func([]byte, int) error) error { return boom })
 	wantErr(t, "failed", err, boom)
 	if left, _ := filepath.Glob(filepath.Join(dir, "part-00001-*")); len(left) != 0 {
 		t.Errorf("%v left behind", left)

@@ -1,6 +1,7 @@
 package rdd
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -18,7 +19,9 @@ import (
 // asked for, with fs.ErrNotExist; damaged files fail their task with codec.ErrCorrupt.
 func CheckpointFile[T any](c *Context, dir string) *RDD[T] {
 	r := newNode[T](c, "checkpointFile")
-	open := sync.OnceValues(func() (checkpointFiles, error) { return openCheckpoint(dir, "") })
+	open := sync.OnceValues(func() (checkpointFiles, error) {
+		return openCheckpoint(context.Background(), c.checkpointStore(), dir, "")
+	})
 	r.count = func() (int, error) {
 		files, err := open()
 		if err != nil {
@@ -26,7 +29,7 @@ func CheckpointFile[T any](c *Context, dir string) *RDD[T] {
 		}
 		return files.count()
 	}
-	if _, err := os.Stat(dir); err == nil { // a folder may appear later
+	if _, err := os.Stat(dir); err == nil && c.checkpointStore() == nil { // a folder may appear later
 		if files, err := open(); err == nil {
 			if n, err := files.count(); err == nil {
 				r.partitioner = files.placed(n)
@@ -136,7 +139,7 @@ func (n *node[T]) pushCheckpoint(t *task, files checkpointFiles, part int, out s
 	name, want := files.part(part)
 	var rows []T
 	var pushed error // of the reader downstream, which is not this file's fault
-	err = readPart(name, part, want, func(frame []byte) (int, error) {
+	err = readPart(t.ctx, files.store, name, part, want, func(frame []byte) (int, error) {
 		var err error
 		if rows, err = columns.DecodeAppend(rows[:0], frame); err != nil {
 			return 0, err

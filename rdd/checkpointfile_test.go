@@ -129,7 +129,7 @@ func TestCheckpointIsWrittenInPieces(t *testing.T) {
 		dir := written(t, r)
 		frames, rows := 0, 0
 		columns := must(codec.For[string]())
-		err := readPart(partName(dir, 0), 0, nil, func(frame []byte) (int, error) {
+		err := readPart(t.Context(), nil, partName(dir, 0), 0, nil, func(frame []byte) (int, error) {
 			got, err := columns.Decode(frame)
 			frames, rows = frames+1, rows+len(got)
 			return len(got), err

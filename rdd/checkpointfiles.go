@@ -1,6 +1,7 @@
 package rdd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -14,6 +15,7 @@ import (
 
 // checkpointFiles is where a written checkpoint is.
 type checkpointFiles struct {
+	store    CheckpointStore // nil: on disk
 	dir      string
 	manifest *checkpointManifest // nil where none was written
 	before   []checkpointFiles   // the folders it builds on, the newest first; those have none in turn
@@ -21,16 +23,16 @@ type checkpointFiles struct {
 
 // openCheckpoint finds out what a folder holds: by its manifest, or where it has none by its parts. With a digest it must
 // have that very manifest. The folders it builds on are opened too.
-func openCheckpoint(dir, digest string) (checkpointFiles, error) {
-	f := checkpointFiles{dir: dir}
-	m, err := readManifest(dir)
+func openCheckpoint(ctx context.Context, store CheckpointStore, dir, digest string) (checkpointFiles, error) {
+	f := checkpointFiles{store: store, dir: dir}
+	m, err := readManifest(ctx, store, dir)
 	switch {
 	case err == nil:
 		if err = m.is(dir, digest); err == nil {
 			f.manifest = m
-			err = f.open()
+			err = f.open(ctx)
 		}
-	case digest == "" && errors.Is(err, fs.ErrNotExist):
+	case store == nil && digest == "" && errors.Is(err, fs.ErrNotExist):
 		_, err = countParts(dir)
 	}
 	return f, err
@@ -38,11 +40,11 @@ func openCheckpoint(dir, digest string) (checkpointFiles, error) {
 
 // open reads the manifests of the folders before, and checks that all files are there, with their lengths, and that they hold
 // all entries.
-func (f *checkpointFiles) open() error {
+func (f *checkpointFiles) open(ctx context.Context) error {
 	for _, since := range f.manifest.since {
-		older := checkpointFiles{dir: filepath.Join(filepath.Dir(f.dir), since.Dir)}
+		older := checkpointFiles{store: f.store, dir: filepath.Join(filepath.Dir(f.dir), since.Dir)}
 		var err error
-		if older.manifest, err = readManifest(older.dir); err == nil {
+		if older.manifest, err = readManifest(ctx, f.store, older.dir); err == nil {
 			err = older.manifest.is(older.dir, since.Digest)
 		}
 		if err == nil && (!older.manifest.changes || len(older.manifest.parts) != len(f.manifest.parts)) {
@@ -58,17 +60,29 @@ func (f *checkpointFiles) open() error {
 			return fmt.Errorf("checkpoint %s: %w", manifestName(f.dir), &codec.CorruptError{Reason: fmt.Sprintf("part %d does not hold all entries", i)})
 		}
 	}
-	return f.each(checkpointPart.stat)
+	return f.each(ctx, checkpointPart.stat)
 }
 
 // each calls check with every file that is needed.
-func (f checkpointFiles) each(check func(p checkpointPart, name string) error) error {
+func (f checkpointFiles) each(ctx context.Context, check func(p checkpointPart, ctx context.Context, store CheckpointStore, name string) error) error {
+	type file struct {
+		name string
+		part *checkpointPart
+	}
+	var files []file
 	for i, p := range f.manifest.parts {
 		for back := range p.Back + 1 {
 			name, p := f.at(back).part(i)
-			if err := check(*p, name); err != nil {
-				return err
-			}
+			files = append(files, file{name, p})
+		}
+	}
+	one := func(i int) error { return check(*files[i].part, ctx, f.store, files[i].name) }
+	if f.store != nil {
+		return atOnce(len(files), one) // each is a request
+	}
+	for i := range files {
+		if err := one(i); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -129,33 +143,46 @@ func (f checkpointFiles) part(i int) (string, *checkpointPart) {
 // Cost: one pass over the bytes, which are not decoded.
 // Errors: fs.ErrNotExist for a file, or a manifest, that is missing; codec.ErrCorrupt for one that differs. Both name the file.
 func VerifyCheckpoint(dir, digest string) error {
-	f := checkpointFiles{dir: dir}
-	var err error
-	if f.manifest, err = readManifest(dir); err == nil {
-		err = f.manifest.is(dir, digest)
+	return checkpointFiles{dir: dir}.checked(context.Background(), digest)
+}
+
+func (f checkpointFiles) checked(ctx context.Context, digest string) (err error) {
+	if f.manifest, err = readManifest(ctx, f.store, f.dir); err == nil {
+		err = f.manifest.is(f.dir, digest)
 	}
 	if err == nil {
-		err = f.open()
+		err = f.open(ctx)
 	}
 	if err == nil {
-		err = f.each(checkpointPart.verify)
+		err = f.each(ctx, checkpointPart.verify)
 	}
 	return err
 }
 
-func (p checkpointPart) stat(name string) error {
-	info, err := os.Stat(name)
-	if err != nil {
-		return err
+func (p checkpointPart) stat(ctx context.Context, store CheckpointStore, name string) error {
+	var size int64
+	if store == nil {
+		info, err := os.Stat(name)
+		if err != nil {
+			return err
+		}
+		size = info.Size()
+	} else {
+		f, n, err := store.Open(ctx, storedName(name))
+		if err != nil {
+			return err
+		}
+		size = n
+		_ = f.Close() // nothing was read
 	}
-	if info.Size() != p.Size {
-		return fmt.Errorf("checkpoint %s: %w", name, &codec.CorruptError{Reason: fmt.Sprintf("it has %d bytes, %d were written", info.Size(), p.Size)})
+	if size != p.Size {
+		return fmt.Errorf("checkpoint %s: %w", name, &codec.CorruptError{Reason: fmt.Sprintf("it has %d bytes, %d were written", size, p.Size)})
 	}
 	return nil
 }
 
-func (p checkpointPart) verify(name string) error {
-	f, err := os.Open(name)
+func (p checkpointPart) verify(ctx context.Context, store CheckpointStore, name string) error {
+	f, _, err := openStored(ctx, store, name)
 	if err != nil {
 		return err
 	}

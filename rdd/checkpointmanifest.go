@@ -2,6 +2,7 @@ package rdd
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -158,8 +159,8 @@ func parsePart(line string, changes bool) (p checkpointPart, ok bool) {
 }
 
 // readManifest returns the manifest of a folder; an error that is fs.ErrNotExist if it has none.
-func readManifest(dir string) (*checkpointManifest, error) {
-	f, err := os.Open(manifestName(dir))
+func readManifest(ctx context.Context, store CheckpointStore, dir string) (*checkpointManifest, error) {
+	f, _, err := openStored(ctx, store, manifestName(dir))
 	if err != nil {
 		return nil, err
 	}

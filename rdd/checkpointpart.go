@@ -2,6 +2,7 @@ package rdd
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -171,20 +172,16 @@ func frameSum(head, payload []byte) uint32 {
 
 // readPart gives the frames of a part to yield, which returns how many rows it found in one. A frame is yield's
 // until it returns. Want, if it is not nil, is what the manifest says of the file.
-func readPart(name string, part int, want *checkpointPart, yield func(frame []byte) (rows int, err error)) error {
-	f, err := os.Open(name)
+func readPart(ctx context.Context, store CheckpointStore, name string, part int, want *checkpointPart, yield func(frame []byte) (rows int, err error)) error {
+	f, written, err := openStored(ctx, store, name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
 	sum := crc32.NewIEEE()
 	var from io.Reader = f
 	if want != nil {
-		if info.Size() != want.Size {
+		if written != want.Size {
 			return errOtherFile
 		}
 		from = io.TeeReader(f, sum)
@@ -197,7 +194,7 @@ func readPart(name string, part int, want *checkpointPart, yield func(frame []by
 	if got != part {
 		return &codec.CorruptError{Reason: fmt.Sprintf("it is part %d", got)}
 	}
-	left := info.Size() - int64(partHeader)
+	left := written - int64(partHeader)
 	var buf, plain []byte
 	var frames, rows uint64
 	for {

@@ -65,12 +65,12 @@ func (c *changes) before(dir string, parts int) []checkpointFiles {
 		filepath.Dir(files.dir) != filepath.Dir(dir) {
 		return nil
 	}
-	before := []checkpointFiles{{dir: files.dir, manifest: files.manifest}}
+	before := []checkpointFiles{{store: files.store, dir: files.dir, manifest: files.manifest}}
 	return append(before, files.before...)
 }
 
 // writePart writes a partition to a file that no other attempt has.
-func (c *changes) writePart(t *task, dir string, part, parts int, compress bool, before []checkpointFiles) (checkpointPart, error) {
+func (c *changes) writePart(t *task, store CheckpointStore, dir string, part, parts int, compress bool, before []checkpointFiles) (checkpointPart, error) {
 	var from int64
 	since := len(before) > 0
 	if since {
@@ -78,7 +78,7 @@ func (c *changes) writePart(t *task, dir string, part, parts int, compress bool,
 		from, since = p.Span.To, p.Back+1 < maxBack
 	}
 	var span codec.Span
-	p, err := writeOwnPart(t, dir, part, parts, compress, func(t *task, part int, put func([]byte, int) error) (err error) {
+	p, err := writeOwnPart(t, store, dir, part, parts, compress, func(t *task, part int, put func([]byte, int) error) (err error) {
 		span, err = c.write(t, part, from, since, func(frame []byte) error { return put(frame, 1) })
 		return err
 	})
@@ -169,7 +169,7 @@ func (n *node[T]) pushRestored(t *task, files checkpointFiles, part int, out sin
 	read := func(file int, yield func([]byte) error) error {
 		name, want := files.at(back - file).part(part)
 		frames = 0
-		err := readPart(name, part, want, func(frame []byte) (int, error) {
+		err := readPart(t.ctx, files.store, name, part, want, func(frame []byte) (int, error) {
 			frames++
 			return 1, yield(frame)
 		})

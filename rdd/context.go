@@ -29,6 +29,9 @@ type Options struct {
 	Cores int
 	// CheckpointDir is the directory that Checkpoint writes below. Empty: Checkpoint is refused.
 	CheckpointDir string
+	// CheckpointStore keeps checkpoints under DurableCheckpoints in place of the file system; CheckpointDir begins their names.
+	// What attempts that did not count have written stays in the folder of the checkpoint. Nil: folders.
+	CheckpointStore CheckpointStore
 	// CheckpointAllMarked also writes marked RDDs that lie above another marked one. By default a job
 	// writes only the nearest marked RDD on each path.
 	CheckpointAllMarked bool
@@ -61,6 +64,9 @@ func (o Options) Validate() error {
 	}
 	if o.Cores < 0 {
 		errs = append(errs, errors.New("rdd.Options.Cores is negative"))
+	}
+	if o.CheckpointStore != nil && o.CleanCheckpoints {
+		errs = append(errs, errors.New("rdd.Options.CleanCheckpoints does not go with a CheckpointStore"))
 	}
 	return errors.Join(errs...)
 }

@@ -1,6 +1,9 @@
 package rdd
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // RestoreCheckpoint returns the RDD that an earlier process has written to a checkpoint folder, as if this one had
 // written it: it is checkpointed. The digest is that of CheckpointFolder; with one, the folder must be whole and the very one that
@@ -13,7 +16,7 @@ import "fmt"
 // report ErrPartitioner where keys do not lie as p says.
 func RestoreCheckpoint[T any](c *Context, dir, digest string, p AnyPartitioner) *RDD[T] {
 	r := newNode[T](c, "checkpointFile")
-	files, err := openCheckpoint(dir, digest)
+	files, err := openCheckpoint(context.Background(), c.checkpointStore(), dir, digest)
 	var parts int
 	if err == nil {
 		parts, err = files.count()

@@ -70,6 +70,9 @@ func (l *blockLog) allocate(t dstream.Time) {
 //
 // Errors: *receivedlog.ScanError naming what is damaged.
 func (l *blockLog) recover(ctx context.Context, log *receivedlog.Log) error {
+	if log == nil {
+		return nil // there are no receivers
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	take := map[int32]func(receivedlog.Entry) error{}
@@ -86,6 +89,9 @@ func (l *blockLog) recover(ctx context.Context, log *receivedlog.Log) error {
 
 // clean removes what of the log of received blocks no batch from a time on needs, and none will.
 func (l *blockLog) clean(log *receivedlog.Log, from dstream.Time) error {
+	if log == nil {
+		return nil
+	}
 	lowest := log.End() // before streams are asked: what they store meanwhile lies behind
 	l.mu.Lock()
 	for _, s := range l.streams {

@@ -3,8 +3,6 @@ package streamingcontext
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,7 +29,7 @@ type checkpointer struct {
 	files []string     // of state, in the last checkpoint, below the folder of the engine's checkpoints
 	known dstream.Time // from it on the driver log knows every batch there was; 0: not told
 	kept  []keptCheckpoint
-	stale []string // of state, of checkpoints before those that are kept
+	stale []string // of state, that none of those names which are kept; removed when the next checkpoint counts
 
 	// Of the checkpoint that is written and does not count yet.
 	writing writtenCheckpoint
@@ -107,11 +105,10 @@ func (p *checkpointer) clean(ctx context.Context, app driverlog.App, keep int64)
 	var errs []error
 	root := p.c.engine.rdds.Options().CheckpointDir
 	for _, dir := range p.stale {
-		errs = append(errs, os.RemoveAll(filepath.Join(root, filepath.FromSlash(dir))))
+		errs = append(errs, p.d.states(root).removeFolder(filepath.ToSlash(dir)))
 	}
 	p.stale = nil
 	errs = append(errs, p.c.blocks.clean(p.d.blocks, keptTime(app, keep)))
-	folder := filepath.Join(p.d.dir, "checkpoints")
 	// A blob is there before the log refers to it: no batch may be between the two, and all that are behind them must be known.
 	if err := p.plan.take(ctx); err != nil {
 		return errors.Join(append(errs, err)...)
@@ -122,23 +119,21 @@ func (p *checkpointer) clean(ctx context.Context, app driverlog.App, keep int64)
 		return errors.Join(append(errs, err)...)
 	}
 	used := referred(state.App(p.d.app), keep)
-	entries, err := os.ReadDir(folder)
+	names, err := p.d.storage.files(checkpointsFolder)
 	if err != nil {
 		return errors.Join(append(errs, err)...)
 	}
-	for _, e := range entries {
-		if e.IsDir() {
-			continue
-		}
-		name := e.Name()
+	var superfluous []string
+	for _, name := range names {
 		old := strings.HasPrefix(name, "checkpoint-") && !slices.ContainsFunc(p.kept, func(c keptCheckpoint) bool { return c.file == name })
-		unused := strings.HasPrefix(name, "blob-") && !used[name]
+		unused := strings.HasPrefix(name, "blob-") && !used[blobOf(name)]
 		left := strings.HasPrefix(name, temporaryPrefix) // by a process that was killed
-		if old || unused || left {
-			if err := os.Remove(filepath.Join(folder, name)); !errors.Is(err, fs.ErrNotExist) {
-				errs = append(errs, err)
-			}
+		if (old || unused || left) && p.d.mayRemove(name, p.l.epoch) {
+			superfluous = append(superfluous, checkpointsFolder+"/"+name)
 		}
+	}
+	if len(superfluous) > 0 {
+		errs = append(errs, p.d.storage.remove(superfluous...))
 	}
 	return errors.Join(errs...)
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -48,7 +47,7 @@ func (d *durable) writeCheckpoint(body checkpointBody, epoch uint64) (manifest [
 	data := fmt.Appendf(nil, "%s %d %x\n", checkpointMagic, len(content), sum)
 	data = append(data, content...)
 	name := fmt.Sprintf("checkpoint-%020d-%d", body.Batch, epoch)
-	if err := writeDurable(filepath.Join(d.dir, "checkpoints", name), data); err != nil {
+	if err := d.storage.write(checkpointsFolder+"/"+name, data); err != nil {
 		return nil, err
 	}
 	whole := sha256.Sum256(data)
@@ -62,8 +61,9 @@ func (d *durable) readCheckpoint(manifest []byte) (*checkpointBody, error) {
 	if len(manifest) <= sha256.Size || strings.ContainsAny(string(manifest[sha256.Size:]), `/\`) {
 		return nil, fmt.Errorf("%w: record of a checkpoint", ErrDamaged)
 	}
-	path := filepath.Join(d.dir, "checkpoints", string(manifest[sha256.Size:]))
-	data, err := readBounded(path, maxCheckpoint)
+	name := checkpointsFolder + "/" + string(manifest[sha256.Size:])
+	path := d.storage.path(name)
+	data, err := d.storage.read(name, maxCheckpoint)
 	if err != nil {
 		return nil, fmt.Errorf("read checkpoint: %w", err)
 	}

@@ -1,6 +1,7 @@
 package streamingcontext
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leat-io/leat/blobstore"
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/rdd"
 	"github.com/leat-io/leat/scheduler/driverlog"
@@ -100,16 +102,30 @@ func VerifyCheckpoint(dir string) (CheckpointReport, error) {
 		return r, err
 	}
 	r.Entries, r.Apps = info.Entries, len(info.State.Apps)
-	d := &durable{dir: dir, blobs: &blobs{dir: filepath.Join(dir, "checkpoints")}}
+	d := newDurable(dir, Options{})
 	var errs []error
 	for _, app := range info.State.Apps {
-		errs = append(errs, d.verify(app, &r)...)
+		errs = append(errs, d.verify(context.Background(), app, &r)...)
+	}
+	return r, errors.Join(errs...)
+}
+
+// VerifyStored is VerifyCheckpoint for what a context keeps in a store, see Options.Store. state is that of its driver log,
+// whose entries are not checked.
+//
+// Errors: as VerifyCheckpoint, and those of the store.
+func VerifyStored(ctx context.Context, store blobstore.Store, state driverlog.State) (CheckpointReport, error) {
+	r := CheckpointReport{Apps: len(state.Apps)}
+	d := newDurable("", Options{Store: store})
+	var errs []error
+	for _, app := range state.Apps {
+		errs = append(errs, d.verify(ctx, app, &r)...)
 	}
 	return r, errors.Join(errs...)
 }
 
 // verify checks what recovery needs of an application.
-func (d *durable) verify(app driverlog.App, r *CheckpointReport) (errs []error) {
+func (d *durable) verify(ctx context.Context, app driverlog.App, r *CheckpointReport) (errs []error) {
 	for _, b := range slices.Concat(app.Kept, app.Open) {
 		for _, in := range b.Inputs {
 			if len(in.Data) > 2 && in.Data[1] == inputInBlob {
@@ -144,11 +160,19 @@ func (d *durable) verify(app driverlog.App, r *CheckpointReport) (errs []error) 
 				}
 			}
 			// What several build on is wrong once.
-			if err := rdd.VerifyCheckpoint(filepath.Join(d.dir, "state", filepath.FromSlash(f.Dir)), f.Digest); err != nil && !said[err.Error()] {
+			if err := d.verifyState(ctx, f); err != nil && !said[err.Error()] {
 				said[err.Error()] = true
 				errs = append(errs, err)
 			}
 		}
 	}
 	return errs
+}
+
+// verifyState checks the files of state in a folder, and those that they build on.
+func (d *durable) verifyState(ctx context.Context, f dstream.CheckpointFile) error {
+	if d.store != nil {
+		return rdd.VerifyStoredCheckpoint(ctx, d.store, stateFolder+"/"+filepath.ToSlash(f.Dir), f.Digest)
+	}
+	return rdd.VerifyCheckpoint(filepath.Join(d.dir, stateFolder, filepath.FromSlash(f.Dir)), f.Digest)
 }

@@ -5,8 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/leat-io/leat/dstream"
@@ -168,14 +167,12 @@ func (d *durable) fresh(state driverlog.State) error {
 			}
 		}
 	}
-	entries, err := os.ReadDir(filepath.Join(d.dir, "checkpoints"))
+	names, err := d.storage.files(checkpointsFolder)
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "checkpoint-") {
-			return &FolderError{Dir: d.dir, App: d.app}
-		}
+	if slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "checkpoint-") }) {
+		return &FolderError{Dir: d.place(), App: d.app}
 	}
 	return nil
 }

@@ -33,6 +33,8 @@ type EngineOptions struct {
 	DefaultParallelism int
 	// CheckpointDir is the folder that RDDs are checkpointed below. Empty: no stream may be checkpointed.
 	CheckpointDir string
+	// CheckpointStore keeps durable checkpoints in place of the file system; CheckpointDir begins their names. Nil: the file system.
+	CheckpointStore rdd.CheckpointStore
 	// DurableCheckpoints makes what is checkpointed survive a loss of power; a context of GetOrCreate needs it.
 	DurableCheckpoints bool
 	// MaxFailures is how often a task may fail before its job fails. 0 means 4, or what Scheduling says.
@@ -74,8 +76,12 @@ func (o EngineOptions) Validate() error {
 // String returns the options with their defaults filled in.
 func (o EngineOptions) String() string {
 	o = o.withDefaults()
-	return fmt.Sprintf("executors %d, cores %d, isolate %t, memory %d, dir %q, default parallelism %d, checkpoint dir %q, durable %t, scheduling: %s",
-		o.Executors, o.Cores, o.Isolate, o.Memory, o.Dir, o.DefaultParallelism, o.CheckpointDir, o.DurableCheckpoints, o.scheduling())
+	in := ""
+	if o.CheckpointStore != nil {
+		in = " in a store"
+	}
+	return fmt.Sprintf("executors %d, cores %d, isolate %t, memory %d, dir %q, default parallelism %d, checkpoint dir %q%s, durable %t, scheduling: %s",
+		o.Executors, o.Cores, o.Isolate, o.Memory, o.Dir, o.DefaultParallelism, o.CheckpointDir, in, o.DurableCheckpoints, o.scheduling())
 }
 
 func (o EngineOptions) withDefaults() EngineOptions {
@@ -139,7 +145,7 @@ func NewEngine(opts EngineOptions) (*Engine, error) {
 	var err error
 	e.rdds, err = rdd.NewContext(e.scheduler, rdd.Options{
 		DefaultParallelism: parallelism, Cores: opts.Cores * opts.Executors,
-		CheckpointDir: opts.CheckpointDir, DurableCheckpoints: opts.DurableCheckpoints,
+		CheckpointDir: opts.CheckpointDir, DurableCheckpoints: opts.DurableCheckpoints, CheckpointStore: opts.CheckpointStore,
 		// A state stream's marked ancestors would else be skipped for ever, and lineage grow.
 		CheckpointAllMarked: true,
 		TrimJobs:            true,

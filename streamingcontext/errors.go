@@ -29,6 +29,9 @@ var (
 	ErrDamaged = protocol.ErrDamaged
 	// ErrQueueNotRecoverable fails a batch that would need RDDs which a queue has already given away.
 	ErrQueueNotRecoverable = errors.New("a queue gives each RDD once")
+	// ErrNoFolder is returned by Start of a context that has receivers, keeps what it needs in a store, and has no folder for blocks
+	// that were received and are not processed.
+	ErrNoFolder = errors.New("receivers need a folder for what they have acknowledged")
 	// ErrNotReplayable is returned when a program is recovered with an input that had records in a batch and cannot
 	// give them again.
 	ErrNotReplayable = errors.New("the input cannot give a batch again")

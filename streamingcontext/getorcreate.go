@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/leat-io/leat/blobstore"
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/scheduler/driverlog"
 	"github.com/leat-io/leat/scheduler/driverlog/boltlog"
@@ -32,6 +33,10 @@ import (
 // again for the batch that was under way. Inputs are asked for what they recorded: files by their names, receivers by the log of
 // their blocks, inputs of the program's own if they are a dstream.InputRecorder; one that is not must give the same for the same
 // batch time, in every process. Broadcast values and accumulators are not kept.
+//
+// With Options.Store checkpoints and state are blobs "checkpoints/..." and "state/..." of the store, and the driver log is the program's,
+// so that a context on another machine goes on. dir has the blocks of receivers only: what they acknowledged goes on on this
+// machine alone. It may be empty where there are none.
 //
 // Cost: two or three flushes to disk a batch, one for each block that is received, and a small file whenever state was written.
 // Errors: what setup returns; *boltlog.LockedError naming the process that has the folder; *dstream.ChangedError naming the first
@@ -103,34 +108,91 @@ func inFolder(dir string, opts Options) (Options, error) {
 		if opts.CheckpointDir != "" || opts.EngineOptions.CheckpointDir != "" {
 			return opts, errors.New("CheckpointDir must be empty: it is below the folder")
 		}
-		opts.EngineOptions.CheckpointDir = filepath.Join(dir, "state")
+		opts.EngineOptions.CheckpointDir = filepath.Join(dir, stateFolder)
 		opts.EngineOptions.DurableCheckpoints = true
+		if opts.Store != nil {
+			opts.EngineOptions.CheckpointDir, opts.EngineOptions.CheckpointStore = stateFolder, opts.Store
+		}
 	} else if o := opts.Engine.rdds.Options(); o.CheckpointDir == "" || !o.DurableCheckpoints {
 		return opts, fmt.Errorf("engine without durable checkpoints: %w", dstream.ErrCheckpointDirNotSet)
+	} else if (o.CheckpointStore == nil) != (opts.Store == nil) {
+		return opts, errors.New("the engine must keep checkpoints in the Store of the context")
 	}
 	return opts, nil
 }
 
 // durable is what a context keeps in its folder.
 type durable struct {
-	dir    string
-	app    string
-	log    driverlog.Log
-	ownLog bool
-	blobs  *blobs
-	blocks *receivedlog.Log // of receivers
+	dir     string
+	app     string
+	store   blobstore.Store // nil: all is in the folder
+	storage storage
+	log     driverlog.Log
+	ownLog  bool
+	blobs   *blobs
+	blocks  *receivedlog.Log // of receivers; nil without a folder
+}
+
+// stateFolder holds the RDDs of streams with state.
+const stateFolder = "state"
+
+// newDurable returns what a context keeps, with nothing opened.
+func newDurable(dir string, opts Options) *durable {
+	d := &durable{dir: dir, app: opts.App, log: opts.Log, store: opts.Store, storage: folderStorage{dir}}
+	if d.store != nil {
+		d.storage = blobStorage{store: d.store}
+	}
+	d.blobs = &blobs{storage: d.storage, shared: d.store != nil}
+	return d
+}
+
+// place names where checkpoints are.
+func (d *durable) place() string {
+	if d.store != nil {
+		return d.store.String()
+	}
+	return d.dir
+}
+
+// states returns where the folders of state are that an engine writes below root.
+func (d *durable) states(root string) storage {
+	if d.store != nil {
+		return blobStorage{store: d.store, prefix: filepath.ToSlash(root) + "/"}
+	}
+	return folderStorage{root}
+}
+
+// mayRemove reports whether a driver of an epoch may remove a file that it has no use for: not where it may be a newer one's.
+func (d *durable) mayRemove(name string, epoch uint64) bool {
+	if d.store == nil {
+		return true
+	}
+	of, ok := epochOf(name)
+	return ok && of <= epoch
+}
+
+// makeFolders makes the folders that are needed on this machine.
+func (d *durable) makeFolders() error {
+	names := []string{stateFolder, "received", checkpointsFolder}
+	if d.store != nil {
+		names = []string{"received"}
+	}
+	if d.store != nil && d.dir == "" {
+		return nil
+	}
+	for _, name := range names {
+		if err := os.MkdirAll(filepath.Join(d.dir, name), 0o755); err != nil {
+			return err
+		}
+	}
+	return syncFolder(d.dir)
 }
 
 // openDurable makes the folders and opens the log, which keeps other processes out.
 func openDurable(dir string, opts Options) (*durable, error) {
 	opts = opts.withDefaults()
-	d := &durable{dir: dir, app: opts.App, log: opts.Log, blobs: &blobs{dir: filepath.Join(dir, "checkpoints")}}
-	for _, name := range []string{"state", "received", "checkpoints"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
-			return nil, err
-		}
-	}
-	if err := syncFolder(dir); err != nil {
+	d := newDurable(dir, opts)
+	if err := d.makeFolders(); err != nil {
 		return nil, err
 	}
 	if d.log == nil {
@@ -139,6 +201,9 @@ func openDurable(dir string, opts Options) (*durable, error) {
 			return nil, err
 		}
 		d.log, d.ownLog = log, true
+	}
+	if d.store != nil && dir == "" {
+		return d, nil // receivers are refused
 	}
 	// Only now: it is the driver log that keeps other processes out.
 	blocks, err := receivedlog.Open(filepath.Join(dir, "received"), receivedlog.Options{Logger: opts.Logger})

@@ -2,7 +2,6 @@ package streamingcontext
 
 import (
 	"crypto/sha256"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,7 +60,7 @@ func dropped(old, now []keptCheckpoint) (files []string) {
 func (d *durable) keptCheckpoints(app driverlog.App, root string, counts *checkpointBody, files []string, n int) []keptCheckpoint {
 	kept := []keptCheckpoint{{fileOf(app.Checkpoint.Manifest), counts.Batch, max(counts.Keep, app.Checkpoint.Keep), files}}
 	for _, c := range d.checkpoints() {
-		if len(kept) < n && c.body.App == d.app && c.body.Batch < kept[len(kept)-1].batch && c.body.Keep >= app.Checkpoint.Keep && c.body.hasState(root) {
+		if len(kept) < n && c.body.App == d.app && c.body.Batch < kept[len(kept)-1].batch && c.body.Keep >= app.Checkpoint.Keep && c.body.hasState(d.states(root)) {
 			kept = append(kept, keptCheckpoint{c.file, c.body.Batch, c.body.Keep, c.body.files()})
 		}
 	}
@@ -69,13 +68,10 @@ func (d *durable) keptCheckpoints(app driverlog.App, root string, counts *checkp
 	return kept
 }
 
-// hasState reports whether the files of state are there, below root. Those of a checkpoint that was never named in the driver log
+// hasState reports whether the files of state are there. Those of a checkpoint that was never named in the driver log
 // may be gone.
-func (b *checkpointBody) hasState(root string) bool {
-	return !slices.ContainsFunc(b.files(), func(dir string) bool {
-		_, err := os.Stat(filepath.Join(root, filepath.FromSlash(dir)))
-		return err != nil
-	})
+func (b *checkpointBody) hasState(in storage) bool {
+	return !slices.ContainsFunc(b.files(), func(dir string) bool { return !in.has(filepath.ToSlash(dir)) })
 }
 
 // A storedCheckpoint is a file in the folder.
@@ -86,22 +82,21 @@ type storedCheckpoint struct {
 
 // checkpoints returns the checkpoint files that are whole, the newest first. Of others there is nothing to be had.
 func (d *durable) checkpoints() (all []storedCheckpoint) {
-	folder := filepath.Join(d.dir, "checkpoints")
-	entries, err := os.ReadDir(folder)
+	names, err := d.storage.files(checkpointsFolder)
 	if err != nil {
 		return nil
 	}
-	for _, e := range entries {
-		if e.IsDir() || !strings.HasPrefix(e.Name(), "checkpoint-") {
+	for _, name := range names {
+		if !strings.HasPrefix(name, "checkpoint-") {
 			continue
 		}
-		path := filepath.Join(folder, e.Name())
-		data, err := readBounded(path, maxCheckpoint)
+		in := checkpointsFolder + "/" + name
+		data, err := d.storage.read(in, maxCheckpoint)
 		if err != nil {
 			continue
 		}
-		if body, err := decodeCheckpoint(path, data); err == nil {
-			all = append(all, storedCheckpoint{e.Name(), body})
+		if body, err := decodeCheckpoint(d.storage.path(in), data); err == nil {
+			all = append(all, storedCheckpoint{name, body})
 		}
 	}
 	slices.Reverse(all)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/leat-io/leat/blobstore"
 	"github.com/leat-io/leat/dstream"
 	"github.com/leat-io/leat/receivers"
 	"github.com/leat-io/leat/scheduler/driverlog"
@@ -43,6 +44,10 @@ type Options struct {
 	// Log holds what the driver decides about batches. Nil means one in memory. A given log is not
 	// closed by the context, and must hold no other running context of the same App.
 	Log driverlog.Log
+	// Store makes a context of GetOrCreate keep checkpoints, and the state of streams, as blobs of a store, so that it can go on on another
+	// machine. It needs a Log that is as durable, such as one of package objectlog in the same store, and must hold no other
+	// application. An Engine that is given must have it as its CheckpointStore. Nil: files in the folder.
+	Store blobstore.Store
 	// ConcurrentJobs is how many output operations run at once. 0 means 1: the outputs of a batch in the
 	// order declared, batch after batch. With more, neither is promised.
 	ConcurrentJobs int
@@ -111,6 +116,9 @@ func (o Options) Validate() error {
 		bad("Interval: %w", ErrBatchDurationUnset)
 	case o.Interval < 0 || o.Interval%time.Millisecond != 0:
 		bad("Interval: %w: %v is not a positive whole number of milliseconds", dstream.ErrBadDuration, o.Interval)
+	}
+	if o.Store != nil && o.Log == nil {
+		bad("Store: it needs a Log, which keeps other drivers out")
 	}
 	if len(o.App) > driverlog.MaxName {
 		bad("App has %d bytes, at most %d are allowed", len(o.App), driverlog.MaxName)

@@ -32,7 +32,9 @@ func receive[T any](c *Context, op, name string, r receivers.Receiver[T]) *dstre
 		}
 	}
 	s := &received[T]{log: c.blocks, receiver: r}
-	if c.durable != nil {
+	if c.durable != nil && c.durable.blocks == nil {
+		c.refuse(op, ErrNoFolder)
+	} else if c.durable != nil {
 		logged, err := newLoggedBlocks[T](c.durable.blocks)
 		if err != nil {
 			c.refuse(op, err)

@@ -3,8 +3,6 @@ package streamingcontext
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/leat-io/leat/dstream"
@@ -100,17 +98,22 @@ func replay(in recorder, b driverlog.Batch, blobs *blobs) error {
 	return apart(func() error { return in.input.Replay(dstream.Time(b.Time), recorded) })
 }
 
-// sweep removes folders of state that no checkpoint names: those of batches after it, which will be made again.
-func (d *durable) sweep(root string, keep []string) error {
-	entries, err := os.ReadDir(root)
+// sweep removes folders of state that no checkpoint names: those of batches after it, which will be made again. In a store, which
+// drivers on other machines may use, they are returned instead: they may go once a command of this term is accepted. What was
+// listed before is of no later term then.
+func (d *durable) sweep(root string, keep []string) (later []string, err error) {
+	in := d.states(root)
+	folders, err := in.folders()
 	if err != nil {
-		return err
+		return nil, err
+	}
+	folders = slices.DeleteFunc(folders, func(name string) bool { return slices.Contains(keep, name) })
+	if d.store != nil {
+		return folders, nil
 	}
 	var errs []error
-	for _, e := range entries {
-		if e.IsDir() && !slices.Contains(keep, e.Name()) {
-			errs = append(errs, os.RemoveAll(filepath.Join(root, e.Name())))
-		}
+	for _, name := range folders {
+		errs = append(errs, in.removeFolder(name))
 	}
-	return errors.Join(errs...)
+	return nil, errors.Join(errs...)
 }

@@ -155,7 +155,7 @@ func openRewind(dir string) (*rewinding, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &rewinding{durable: durable{dir: dir, blobs: &blobs{dir: filepath.Join(dir, "checkpoints")}}, state: info.State}
+	w := &rewinding{durable: *newDurable(dir, Options{}), state: info.State}
 	for _, app := range info.State.Apps {
 		switch {
 		case !app.Registered:
@@ -176,7 +176,7 @@ func openRewind(dir string) (*rewinding, error) {
 		w.usable = append(w.usable, storedCheckpoint{fileOf(w.app.Checkpoint.Manifest), body})
 		for _, c := range w.checkpoints() {
 			if c.body.App == w.app.Name && c.body.Batch < w.usable[len(w.usable)-1].body.Batch && c.body.Keep >= w.app.Checkpoint.Keep &&
-				c.body.hasState(filepath.Join(dir, "state")) {
+				c.body.hasState(w.states(filepath.Join(dir, stateFolder))) {
 				w.usable = append(w.usable, c)
 			}
 		}
@@ -218,7 +218,7 @@ func (w *rewinding) checkpointOf(body *checkpointBody, manifest []byte) driverlo
 
 // apply makes a copy of the folder one in which the point is the last batch that is done.
 func (w *rewinding) apply(copied string, p RewindPoint, body *checkpointBody) error {
-	d := &durable{dir: copied, app: w.app.Name, blobs: &blobs{dir: filepath.Join(copied, "checkpoints")}}
+	d := newDurable(copied, Options{App: w.app.Name})
 	owed, err := w.owedAt(p.Batch)
 	if err != nil {
 		return err

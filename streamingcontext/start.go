@@ -222,7 +222,8 @@ func (c *Context) keepCheckpoints(r *running, app driverlog.App, body *checkpoin
 			keep = append(keep, strings.SplitN(f, "/", 2)[0])
 		}
 	}
-	if err := c.durable.sweep(root, keep); err != nil {
+	var err error
+	if p.stale, err = c.durable.sweep(root, keep); err != nil {
 		c.opts.Logger.Warn("files of state that nothing names are not removed", "err", err)
 	}
 	r.ledger.checkpoints = p
@@ -235,6 +236,7 @@ func (c *Context) newLedger(log driverlog.Log, epoch uint64) *ledger {
 		Repeats: c.durable != nil && c.opts.RepeatLast}
 	l := newLedger(log, opts, rollForward{outputs: c.graph, app: c.opts.App, epoch: epoch, log: c.opts.Logger})
 	if c.durable != nil {
+		c.durable.blobs.epoch = epoch
 		l.blobs = c.durable.blobs
 	}
 	return l

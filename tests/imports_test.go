@@ -52,7 +52,7 @@ var layers = []struct {
 	{"receivers/...", []string{"receivers", "receivers/internal/..."}},
 	{"receivers/socket", []string{"receivers", "receivers/internal/...", "rdd/codec"}},
 	{"streamingcontext", []string{"dstream", "dstream/sink", "rdd", "rdd/codec", "lineage", "receivers/...", "receivers", "scheduler", "scheduler/local",
-		"scheduler/driverlog", "scheduler/driverlog/memlog", "scheduler/driverlog/boltlog", "streamingcontext/internal/..."}},
+		"scheduler/driverlog", "scheduler/driverlog/memlog", "scheduler/driverlog/boltlog", "blobstore", "streamingcontext/internal/..."}},
 	{"streamingcontext/internal/...", nil},
 	{"streamingcontext/internal/protocol", []string{"scheduler/driverlog"}},
 	{"streamingcontext/progress", []string{"streamingcontext", "dstream", "scheduler"}},
