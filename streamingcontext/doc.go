@@ -130,9 +130,9 @@
 //
 // # What is not here
 //
-// Operators (package dstream); exactly-once sinks; the checkpoint of a graph and recovery from it: a later process
-// goes on with ids and times where the log ends, and gives up what was open; executors in other processes: receivers run in
-// this one, whatever executor they are placed on, and their blocks do not die with it.
+// Operators (package dstream) and what sinks must keep (package dstream/sink). A context of New keeps nothing itself: a later process goes
+// on with ids and times where the log ends, and gives up what was open; GetOrCreate is for going on with the same batch. Executors in
+// other processes: receivers run in this one, whatever executor they are placed on, and their blocks do not die with it.
 //
 // Sources: Zaharia et al., "Discretized Streams: Fault-Tolerant Streaming Computation at Scale", SOSP 2013,
 // sections "System Architecture" and "Fault and Straggler Recovery"; Spark Streaming Programming Guide.
