@@ -9,7 +9,9 @@ import (
 //
 // Its methods are called one at a time, also with RDD. They must not block for long.
 type InputRecorder interface {
-	// Record is called after RDD has been called for t and returns what Replay needs to give the same, in a few bytes.
+	// Record is called after RDD has been called for t and returns what Replay needs to give the same, in a few bytes. It is called
+	// where RDD failed, too: the batch fails, is recorded, and runs again in the next process. What it gives then is not recorded a
+	// second time, so Record must choose it now: nothing, or rows that are there.
 	Record(t Time) ([]byte, error)
 	// Replay is called in a new process before the graph is recovered, times ascending, with what Record returned for t: RDD
 	// may be asked for t from then on, and gives what it gave.
