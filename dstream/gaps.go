@@ -10,16 +10,16 @@ import "slices"
 //	state      s1    s2                s5    s6     s5 is made from s2 and cde
 type Gap struct{ After, Before Time }
 
-// Skip leaves out the batch times between two batches. It is called before anything is asked for a batch in between, or for
+// LeaveOut leaves out the batch times between two batches. It is called before anything is asked for a batch in between, or for
 // before. A window has no batch then; a state follows the one before the gap; a checkpoint that was due in between is due
 // with the next batch.
-func (g *Graph) Skip(gap Gap) {
+func (g *Graph) LeaveOut(gap Gap) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.skip(gap)
 }
 
-// skip is Skip. The graph's lock is held.
+// skip is LeaveOut. The graph's lock is held.
 func (g *Graph) skip(gap Gap) {
 	if gap.Before-gap.After > Time(g.interval) {
 		g.gaps = append(g.gaps, gap)

@@ -18,7 +18,7 @@ import (
 
 // skipTo makes batch k the next one.
 func (d *driver) skipTo(k int) {
-	d.graph.Skip(dstream.Gap{After: d.now, Before: sec(k)})
+	d.graph.LeaveOut(dstream.Gap{After: d.now, Before: sec(k)})
 	d.now = sec(k - 1)
 }
 

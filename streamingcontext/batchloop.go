@@ -69,7 +69,7 @@ func (l *batchLoop) batch(ctx context.Context, t dstream.Time, held bool) bool {
 	}
 	unlock := sync.OnceFunc(r.planning.give)
 	defer unlock()
-	r.c.graph.Skip(dstream.Gap{After: l.made, Before: t})
+	r.c.graph.LeaveOut(dstream.Gap{After: l.made, Before: t})
 	jobs, failure := r.c.generate(t)
 	if ctx.Err() != nil {
 		return false

@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	simulations = flag.Int("sim.seeds", 500, "how many seeds the simulation of crashes runs")
+	simulations = flag.Int("sim.seeds", 200, "how many seeds the simulation of crashes runs")
 	firstSeed   = flag.Uint64("sim.seed", 1, "the first of them")
 )
 

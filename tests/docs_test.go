@@ -85,6 +85,7 @@ var notOperators = []string{
 	"Graph.Err", "Graph.RDDs", "Graph.Interval", "Graph.Zero", "Graph.Scopes", "Graph.Seal", "Graph.Inputs", "Graph.InputInfos", "Graph.Start",
 	"Graph.Generate", "Graph.Forget", "Graph.ForgetOutputs", "Graph.Remember", "Graph.Fingerprint", "NewGraph", "NewInput",
 	"Graph.Nodes", "Graph.Checkpoint", "Graph.KeepCheckpoints", "Graph.FullCheckpoints", "Graph.OldestInput", "Graph.SinkOutputs", "Graph.CommitOutput",
+	"Graph.LeaveOut", "Graph.Hold", "Graph.Coalescible", "Graph.Reach", "Graph.Due",
 	"Graph.CleanOutput", "Graph.LastOf", "CheckpointFile.Folders",
 	"Ancestor.Info", "Ancestor.Op", "Ancestor.Parents", "Ancestor.Remembered", "MultipleOf",
 }
