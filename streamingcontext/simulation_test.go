@@ -77,6 +77,13 @@ func (s *simulation) plan(_ int, name string) fault {
 	return f
 }
 
+// toss is true half of the time. A process that has died may still be asking for its faults.
+func (s *simulation) toss() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rng.IntN(2) == 0
+}
+
 // run lets processes live until all batches are done.
 func (s *simulation) run() error {
 	const until = simBatches * 1000
@@ -85,13 +92,15 @@ func (s *simulation) run() error {
 		clock, stop, err := p.live(s.t.Context(), s.dir, s.now, until)
 		s.now = max(s.now, clock.Now())
 		if errors.Is(err, errPaused) {
+			s.mu.Lock()
 			s.asleep = append(s.asleep, sleeper{p, stop})
+			s.mu.Unlock()
 			continue // another one leads now
 		}
 		if stopped := stop(); stopped != nil {
 			return stopped
 		}
-		if err == nil || s.rng.IntN(2) == 0 {
+		if err == nil || s.toss() {
 			if err := s.wake(); err != nil { // what they do now must not count
 				return err
 			}
@@ -115,6 +124,8 @@ func (s *simulation) wake() error {
 			return err
 		}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.asleep = nil
 	return nil
 }
@@ -126,6 +137,8 @@ func simulate(t *testing.T, seed uint64, bug string, want map[int64][]string) (w
 		w.bug = bug
 		s = &simulation{t: t, w: w, rng: rand.New(rand.NewPCG(seed, 1)), dir: memoryFolder(t), kinds: map[string]int{}}
 		err := errors.Join(s.run(), s.wake())
+		w.mu.Lock() // a task that was given up may still be at work
+		defer w.mu.Unlock()
 		switch {
 		case err != nil:
 			wrong = err.Error()
