@@ -18,7 +18,7 @@ const batchInterval = 100 * time.Millisecond
 // longestRestart is after how long a restart counts as failed.
 const longestRestart = time.Minute
 
-// restarts measures how long the program takes from its start, after a kill, to the next committed batch, and beside it a program that
+// measureRestarts measures how long the program takes from its start, after a kill, to the next committed batch, and beside it a program that
 // opens the same driver log. It prints a line.
 func (c *campaign) measureRestarts(ctx context.Context, opener string, out io.Writer) error {
 	var program, open []time.Duration

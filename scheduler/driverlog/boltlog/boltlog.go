@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/leat-io/leat/scheduler/driverlog"
+	"github.com/leat-io/leat/scheduler/driverlog/internal/groupcommit"
 )
 
 // Log is a driverlog.Log in a file.
@@ -22,14 +23,12 @@ type Log struct {
 	leading sync.Mutex // held by Lead, so that its callers share a term; taken before all others
 	closing sync.Mutex // held by Close
 
-	mu      sync.Mutex // guards the fields below
-	queue   []*call    // waiting to be written
-	writing bool       // one caller of Propose writes, or has been told to
-	idle    *sync.Cond // signalled when writing ends
-	closed  bool
-	failed  error // the first error of the store
-	term    driverlog.Term
-	lost    chan struct{} // closed with the term; nil between terms
+	mu     sync.Mutex         // guards the fields below
+	queue  *groupcommit.Queue // calls that wait to be written
+	closed bool
+	failed error // the first error of the store
+	term   driverlog.Term
+	lost   chan struct{} // closed with the term; nil between terms
 
 	write   sync.Mutex // guards the fields below; mu may be taken under it
 	store   *store     // nil once closed
@@ -63,7 +62,9 @@ func Open(path string, opts Options) (*Log, error) {
 		path: path, node: opts.Node, every: opts.SnapshotEvery, logger: opts.Logger, lock: lock,
 		store: s, state: c.state, behind: c.behind,
 	}
-	l.idle = sync.NewCond(&l.mu)
+	l.queue = groupcommit.New(&l.mu, groupcommit.Options{
+		Refusal: l.refusal, Failed: func() error { return l.failed }, Write: l.apply,
+	})
 	if note != "" {
 		l.logger.Warn("driver log repaired", "path", path, "found", note)
 	}
@@ -114,13 +115,12 @@ func (l *Log) Lead(ctx context.Context) (driverlog.Term, error) {
 	if leads {
 		return term, nil
 	}
-	c := newCall([]driverlog.Command{{Kind: driverlog.LeaderStart, Node: l.node}})
-	c.lead = true
-	if err := l.submit(ctx, c); err != nil {
+	c := &groupcommit.Call{Commands: []driverlog.Command{{Kind: driverlog.LeaderStart, Node: l.node}}, Lead: true}
+	if err := l.queue.Submit(ctx, c); err != nil {
 		return driverlog.Term{}, fmt.Errorf("lead: %w", err)
 	}
-	l.logger.InfoContext(ctx, "leader term started", "node", l.node, "epoch", c.term.Epoch)
-	return c.term, nil
+	l.logger.InfoContext(ctx, "leader term started", "node", l.node, "epoch", c.Term.Epoch)
+	return c.Term, nil
 }
 
 // Close lets calls under way finish, makes durable what was answered before it was, ends the term and gives the file up.
@@ -132,9 +132,7 @@ func (l *Log) Close() error {
 	defer l.closing.Unlock()
 	l.mu.Lock()
 	l.closed = true
-	for l.writing {
-		l.idle.Wait()
-	}
+	l.queue.AwaitIdle()
 	failed := l.failed
 	l.mu.Unlock()
 

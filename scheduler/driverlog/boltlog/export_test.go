@@ -80,7 +80,7 @@ func FixMetas(data []byte) {
 func (l *Log) AwaitQueued(n int) {
 	for {
 		l.mu.Lock()
-		got := len(l.queue)
+		got := l.queue.Waiting()
 		l.mu.Unlock()
 		if got == n {
 			return

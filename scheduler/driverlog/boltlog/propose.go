@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/leat-io/leat/scheduler/driverlog"
+	"github.com/leat-io/leat/scheduler/driverlog/internal/groupcommit"
 )
 
 // Propose appends cmd and returns its answer once it is durable; a Committed alone is answered at once and becomes durable
@@ -15,11 +16,7 @@ import (
 // own transaction is under way it has no effect. Where that fails the error is ErrUnknown around a *StorageError,
 // as is that of every later call; calls that were waiting behind it get ErrNotLeader around the same.
 func (l *Log) Propose(ctx context.Context, cmd driverlog.Command) (driverlog.Result, error) {
-	c := newCall([]driverlog.Command{cmd})
-	if err := l.submit(ctx, c); err != nil {
-		return driverlog.Result{}, fmt.Errorf("propose %s: %w", cmd.Kind, err)
-	}
-	return c.results[0], nil
+	return l.queue.Propose(ctx, cmd)
 }
 
 // ProposeAll appends cmds at consecutive indexes, in one transaction, and returns their answers.
@@ -27,128 +24,23 @@ func (l *Log) Propose(ctx context.Context, cmd driverlog.Command) (driverlog.Res
 // Cost: as of one Propose.
 // Errors: as of Propose; the results before a refused command come with its error.
 func (l *Log) ProposeAll(ctx context.Context, cmds []driverlog.Command) ([]driverlog.Result, error) {
-	c := newCall(cmds)
-	err := l.submit(ctx, c)
-	if driverlog.Refused(err) {
-		n := len(c.results)
-		return c.results, fmt.Errorf("propose command %d of %d, %s: %w", n+1, len(cmds), cmds[n].Kind, err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("propose %d commands: %w", len(cmds), err)
-	}
-	return c.results, nil
+	return l.queue.ProposeAll(ctx, cmds)
 }
 
-// A call is one call of Propose, ProposeAll or Lead on its way through the queue.
-type call struct {
-	cmds    []driverlog.Command
-	results []driverlog.Result
-	err     error
-	lead    bool           // its epoch is to be this node's term
-	term    driverlog.Term // which is this
-
-	// turn gets one message: true if the caller is to write what is queued, false if that has been done for it. It
-	// has room for it, so that nobody waits to send.
-	turn chan bool
-}
-
-func newCall(cmds []driverlog.Command) *call { return &call{cmds: cmds, turn: make(chan bool, 1)} }
-
-// submit has c written and returns its error. There is no goroutine that writes: of the callers that wait one writes
-// for all, and then names the next.
-func (l *Log) submit(ctx context.Context, c *call) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	l.mu.Lock()
-	if err := l.refusal(); err != nil {
-		l.mu.Unlock()
-		return err
-	}
-	l.queue = append(l.queue, c)
-	if l.writing {
-		l.mu.Unlock()
-		select {
-		case writes := <-c.turn:
-			if !writes {
-				return c.err
-			}
-		case <-ctx.Done():
-			if l.withdraw(c) {
-				return ctx.Err()
-			}
-			// It is being written, or it is this caller's turn to write.
-			if writes := <-c.turn; !writes {
-				return c.err
-			}
-		}
-	} else {
-		l.writing = true
-		l.mu.Unlock()
-	}
-	l.round()
-	return c.err
-}
-
-// withdraw takes c out of the queue unless it is being written or is the one to write.
-func (l *Log) withdraw(c *call) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i, q := range l.queue {
-		if q == c && len(c.turn) == 0 {
-			l.queue = append(l.queue[:i], l.queue[i+1:]...)
-			return true
-		}
-	}
-	return false
-}
-
-// round writes what is queued and hands on to the next caller that waits. The caller's own call is in the queue.
-func (l *Log) round() {
-	l.mu.Lock()
-	group := l.queue
-	l.queue = nil
-	failed := l.failed
-	l.mu.Unlock()
-
-	if failed != nil {
-		for _, c := range group {
-			c.results, c.err = nil, fmt.Errorf("%w: %w", driverlog.ErrNotLeader, failed)
-		}
-	} else {
-		l.write.Lock()
-		l.apply(group)
-		l.write.Unlock()
-	}
-
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.queue) > 0 {
-		l.queue[0].turn <- true
-	} else {
-		l.writing = false
-		l.idle.Broadcast()
-	}
-	for _, c := range group {
-		select {
-		case c.turn <- false:
-		default: // the writer's own, which nobody waits for
-		}
-	}
-}
-
-// apply steps the state through the commands of a group and makes durable what must be, with l.write held.
-func (l *Log) apply(group []*call) {
+// apply steps the state through the commands of a group and makes durable what must be.
+func (l *Log) apply(_ context.Context, group []*groupcommit.Call) {
+	l.write.Lock()
+	defer l.write.Unlock()
 	must := false
 	for _, c := range group {
-		for _, cmd := range c.cmds {
+		for _, cmd := range c.Commands {
 			// Only what takes effect uses an index: a hole in the file is damage.
 			res, err := driverlog.Step(&l.state, l.state.Index+1, cmd)
 			if err != nil {
-				c.err = err
+				c.Err = err
 				break
 			}
-			c.results = append(c.results, res)
+			c.Results = append(c.Results, res)
 			if res.Duplicate {
 				continue
 			}
@@ -161,27 +53,20 @@ func (l *Log) apply(group []*call) {
 	if must {
 		if err := l.flush(); err != nil {
 			l.fail(err)
-			for _, c := range group {
-				c.results, c.err = nil, fmt.Errorf("%w: %w", driverlog.ErrUnknown, err)
-			}
+			groupcommit.Fail(group, fmt.Errorf("%w: %w", driverlog.ErrUnknown, err))
 			return
 		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, c := range group {
-		for i, res := range c.results {
-			if c.cmds[i].Kind != driverlog.LeaderStart || res.Duplicate {
-				continue
-			}
-			l.endTerm()
-			if c.lead {
-				l.lost = make(chan struct{})
-				l.term = driverlog.Term{Epoch: res.Epoch, Lost: l.lost}
-				c.term = l.term
-			}
+	groupcommit.Starts(group, func(c *groupcommit.Call, epoch uint64) {
+		l.endTerm()
+		if c.Lead {
+			l.lost = make(chan struct{})
+			l.term = driverlog.Term{Epoch: epoch, Lost: l.lost}
+			c.Term = l.term
 		}
-	}
+	})
 }
 
 // flush makes pending durable, as entries or within a snapshot, with l.write held.

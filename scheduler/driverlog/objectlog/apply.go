@@ -6,25 +6,28 @@ import (
 	"fmt"
 
 	"github.com/leat-io/leat/scheduler/driverlog"
+	"github.com/leat-io/leat/scheduler/driverlog/internal/groupcommit"
 )
 
-// apply steps the state through the commands of a group and makes durable what must be, with l.write taken.
-func (l *Log) apply(ctx context.Context, group []*call) {
+// apply steps the state through the commands of a group and makes durable what must be.
+func (l *Log) apply(ctx context.Context, group []*groupcommit.Call) {
+	l.write <- struct{}{}
+	defer func() { <-l.write }()
 	must, begins := false, !l.tenure
 	for _, c := range group {
-		if !l.tenure && !c.lead {
+		if !l.tenure && !c.Lead {
 			l.answer(c)
 			continue
 		}
 		l.tenure = true // taken back if another driver turns out to have been faster
-		for _, cmd := range c.cmds {
+		for _, cmd := range c.Commands {
 			// Only what takes effect uses an index: a hole is damage.
 			res, err := driverlog.Step(&l.contents.state, l.contents.state.Index+1, cmd)
 			if err != nil {
-				c.err = err
+				c.Err = err
 				break
 			}
-			c.results = append(c.results, res)
+			c.Results = append(c.Results, res)
 			if res.Duplicate {
 				continue
 			}
@@ -40,15 +43,13 @@ func (l *Log) apply(ctx context.Context, group []*call) {
 			l.endTerm()
 			l.mu.Unlock()
 			for _, c := range group {
-				c.results, c.err = nil, nil
+				c.Results, c.Err = nil, nil
 				l.answer(c)
 			}
 			return
 		case err != nil:
 			l.fail(err)
-			for _, c := range group {
-				c.results, c.err = nil, fmt.Errorf("%w: %w", driverlog.ErrUnknown, err)
-			}
+			groupcommit.Fail(group, fmt.Errorf("%w: %w", driverlog.ErrUnknown, err))
 			return
 		}
 	}
@@ -56,40 +57,35 @@ func (l *Log) apply(ctx context.Context, group []*call) {
 }
 
 // startTerms begins and ends terms as the LeaderStarts of a group say.
-func (l *Log) startTerms(group []*call) {
+func (l *Log) startTerms(group []*groupcommit.Call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, c := range group {
-		for i, res := range c.results {
-			if c.cmds[i].Kind != driverlog.LeaderStart || res.Duplicate {
-				continue
-			}
-			l.endTerm()
-			if c.lead {
-				l.lost = make(chan struct{})
-				l.term = driverlog.Term{Epoch: res.Epoch, Lost: l.lost}
-				l.epoch = res.Epoch
-				c.term = l.term
-			}
+	groupcommit.Starts(group, func(c *groupcommit.Call, epoch uint64) {
+		l.endTerm()
+		if c.Lead {
+			l.lost = make(chan struct{})
+			l.term = driverlog.Term{Epoch: epoch, Lost: l.lost}
+			l.epoch = epoch
+			c.Term = l.term
 		}
-	}
+	})
 }
 
 // answer gives the commands of c the answers that need no entry: what was decided before, and refusals. A log that does not lead
 // has no others to give.
-func (l *Log) answer(c *call) {
-	for _, cmd := range c.cmds {
+func (l *Log) answer(c *groupcommit.Call) {
+	for _, cmd := range c.Commands {
 		if cmd.Kind == driverlog.LeaderStart || cmd.Epoch == l.contents.state.Epoch {
-			c.results, c.err = nil, driverlog.ErrNotLeader
+			c.Results, c.Err = nil, driverlog.ErrNotLeader
 			return
 		}
 		// With another epoch no command takes effect.
 		res, err := driverlog.Step(&l.contents.state, l.contents.state.Index+1, cmd)
 		if err != nil {
-			c.err = err
+			c.Err = err
 			return
 		}
-		c.results = append(c.results, res)
+		c.Results = append(c.Results, res)
 	}
 }
 

@@ -15,9 +15,7 @@ func (l *Log) Kill() {
 	l.mu.Lock()
 	close(l.stop)
 	l.closed = true
-	for l.writing {
-		l.idle.Wait()
-	}
+	l.queue.AwaitIdle()
 	l.endTerm()
 	l.mu.Unlock()
 	l.renewal.Wait()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/leat-io/leat/scheduler/driverlog"
+	"github.com/leat-io/leat/scheduler/driverlog/internal/groupcommit"
 )
 
 // Lead returns the current term, started by this call if there is none. Where the log has another owner it waits until that has
@@ -50,17 +51,16 @@ func (l *Log) lead(ctx context.Context) (driverlog.Term, error) {
 			}
 			return driverlog.Term{}, err
 		}
-		c := newCall([]driverlog.Command{{Kind: driverlog.LeaderStart, Node: l.opts.Node}})
-		c.lead = true
-		err = l.submit(ctx, c)
+		c := &groupcommit.Call{Commands: []driverlog.Command{{Kind: driverlog.LeaderStart, Node: l.opts.Node}}, Lead: true}
+		err = l.queue.Submit(ctx, c)
 		if errors.Is(err, driverlog.ErrNotLeader) && l.usable() == nil {
 			continue // another driver was faster, and what it wrote has been read
 		}
 		if err != nil {
 			return driverlog.Term{}, err
 		}
-		l.logger.InfoContext(ctx, "leader term started", "node", l.opts.Node, "epoch", c.term.Epoch)
-		return c.term, nil
+		l.logger.InfoContext(ctx, "leader term started", "node", l.opts.Node, "epoch", c.Term.Epoch)
+		return c.Term, nil
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/leat-io/leat/blobstore"
 	"github.com/leat-io/leat/scheduler/driverlog"
+	"github.com/leat-io/leat/scheduler/driverlog/internal/groupcommit"
 )
 
 // Log is a driverlog.Log in a blob store.
@@ -26,10 +27,8 @@ type Log struct {
 	stop    chan struct{} // closed by Close
 	renewal sync.WaitGroup
 
-	mu       sync.Mutex // guards the fields below
-	queue    []*call    // waiting to be written
-	writing  bool       // one caller of Propose writes, or has been told to
-	idle     *sync.Cond // signalled when writing ends
+	mu       sync.Mutex         // guards the fields below
+	queue    *groupcommit.Queue // calls that wait to be written
 	closed   bool
 	failed   error // what ended the log
 	term     driverlog.Term
@@ -64,7 +63,9 @@ func Open(ctx context.Context, store blobstore.Store, opts Options) (*Log, error
 		write: make(chan struct{}, 1),
 	}
 	rand.Read(l.writer[:]) // never fails
-	l.idle = sync.NewCond(&l.mu)
+	l.queue = groupcommit.New(&l.mu, groupcommit.Options{
+		Limit: maxGroup, Size: sizeOf, Refusal: l.refusal, Failed: func() error { return l.failed }, Write: l.apply,
+	})
 	l.owner = newOwner(store, l.names, opts, l.writer)
 	if err := l.owner.claim(ctx, opts.Wait); err != nil {
 		return nil, fmt.Errorf("open driver log: %w", err)
@@ -161,9 +162,7 @@ func (l *Log) Close() error {
 	}
 	again := l.closed
 	l.closed = true
-	for l.writing {
-		l.idle.Wait()
-	}
+	l.queue.AwaitIdle()
 	failed := l.failed
 	l.mu.Unlock()
 	if again {
