@@ -28,9 +28,9 @@ const (
 )
 
 // columnsOf returns the root of a schema.
-func columnsOf(schema *parquet.Schema) *column { return columnOf(schema, 0, 0, 0) }
+func columnsOf(schema *parquet.Schema) (*column, error) { return columnOf(schema, 0, 0, 0) }
 
-func columnOf(n parquet.Node, rep, def, depth int) *column {
+func columnOf(n parquet.Node, rep, def, depth int) (*column, error) {
 	c := &column{repeated: n.Repeated(), optional: n.Optional()}
 	if c.repeated {
 		rep++
@@ -41,13 +41,16 @@ func columnOf(n parquet.Node, rep, def, depth int) *column {
 	c.rep, c.def = rep, def
 	if n.Leaf() {
 		c.leaves, c.leaf = 1, leafOf(n.Type())
-		return c
+		return c, nil
 	}
 	if depth > maxDepth {
-		panic(errShape) // guarded
+		return nil, errShape
 	}
 	for _, f := range n.Fields() {
-		field := columnOf(f, rep, def, depth+1)
+		field, err := columnOf(f, rep, def, depth+1)
+		if err != nil {
+			return nil, err
+		}
 		field.name = append(appendString(nil, []byte(f.Name())), ':')
 		field.first = c.leaves
 		c.leaves += field.leaves
@@ -55,7 +58,7 @@ func columnOf(n parquet.Node, rep, def, depth int) *column {
 	}
 	t := n.Type().LogicalType()
 	if t == nil || len(c.fields) != 1 || !c.fields[0].repeated {
-		return c
+		return c, nil
 	}
 	inside := c.fields[0]
 	switch t.Value.(type) {
@@ -72,7 +75,7 @@ func columnOf(n parquet.Node, rep, def, depth int) *column {
 			}
 		}
 	}
-	return c
+	return c, nil
 }
 
 // append appends what the column holds in one instance of its parent, whose values are given leaf by leaf.

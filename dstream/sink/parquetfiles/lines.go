@@ -27,7 +27,7 @@ func Lines(p files.Part, yield func(line []byte) bool) (err error) {
 		}
 	}()
 	var root *column
-	if err := guarded(func() error { root = columnsOf(f.Schema()); return nil }); err != nil {
+	if err := guarded(func() (err error) { root, err = columnsOf(f.Schema()); return err }); err != nil {
 		return damage(p, err)
 	}
 	count := int64(0)
