@@ -14,11 +14,13 @@ var (
 )
 
 func TestRandomPipelinesEqualThePlainEvaluator(t *testing.T) {
+	t.Parallel()
 	runAll(t, *count, "oracle.n", Generate)
 }
 
 // Windows, state and joins, over inputs that are cut into batches at random.
 func TestRandomStreamsEqualThePlainEvaluator(t *testing.T) {
+	t.Parallel()
 	runAll(t, *streams, "oracle.streams", GenerateStream)
 }
 
