@@ -19,7 +19,7 @@ type ledger struct {
 	forward rollForward
 	blobs   *blobs // where what is too long for the log goes; nil where nothing outlives the process
 	// committed is called for each batch after it is committed, in order of the batches.
-	committed   func(t dstream.Time)
+	committed   func(id int64, t dstream.Time)
 	checkpoints *checkpointer // nil where nothing outlives the process
 
 	deciding sync.Mutex // held along a chain of decisions about ended batches; taken before mu
@@ -130,7 +130,7 @@ func (l *ledger) do(ctx context.Context, a protocol.Action, told func()) protoco
 	case protocol.Planned, protocol.Tell:
 		told()
 	case protocol.Forget:
-		l.committed(dstream.Time(a.Batch.Time))
+		l.committed(a.Batch.ID, dstream.Time(a.Batch.Time))
 		return protocol.Answer{Changed: l.checkpoints != nil && l.checkpoints.changed()}
 	case protocol.Checkpoint:
 		return l.checkpoints.write(ctx, a.Batch)

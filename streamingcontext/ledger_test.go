@@ -10,7 +10,7 @@ import (
 )
 
 // leading returns a ledger that leads a log in memory.
-func leading(tb testing.TB, committed func(dstream.Time)) *ledger {
+func leading(tb testing.TB, committed func(int64, dstream.Time)) *ledger {
 	tb.Helper()
 	log, err := memlog.New(memlog.Options{})
 	if err != nil {
@@ -28,7 +28,7 @@ func leading(tb testing.TB, committed func(dstream.Time)) *ledger {
 
 func TestLedgerCommitsInTheOrderOfBatches(t *testing.T) {
 	var committed []dstream.Time
-	l := leading(t, func(at dstream.Time) { committed = append(committed, at) })
+	l := leading(t, func(_ int64, at dstream.Time) { committed = append(committed, at) })
 	var all []*batch
 	for at := dstream.Time(1); at <= 4; at++ {
 		b, err := l.begin(t.Context(), at, nil)
@@ -55,7 +55,7 @@ func TestLedgerCommitsInTheOrderOfBatches(t *testing.T) {
 
 // BenchmarkLedger is what the decisions about a batch of one input cost: Begin, Prepared, Committed.
 func BenchmarkLedger(b *testing.B) {
-	l := leading(b, func(dstream.Time) {})
+	l := leading(b, func(int64, dstream.Time) {})
 	inputs := []driverlog.Input{{Stream: 0, Data: make([]byte, 32)}}
 	at := dstream.Time(0)
 	b.ReportAllocs()

@@ -1,5 +1,7 @@
 package streamingcontext
 
+import "github.com/leat-io/leat/dstream"
+
 // A Listener is told what happens in a context. Any function may be nil.
 //
 // Calls come in the order of the facts, one at a time, from one goroutine that serves all listeners
@@ -29,6 +31,9 @@ type Listener struct {
 	BatchStarted func(BatchInfo)
 	// BatchCompleted is called when its last job has ended.
 	BatchCompleted func(BatchInfo)
+	// BatchCommitted is called when the driver log has a batch as committed: its rows of SaveTo are in their sinks, and no
+	// later driver runs it again. Batches without jobs have it too, and those that an earlier driver has prepared.
+	BatchCommitted func(CommittedBatch)
 	// BatchSetAside is called for a batch that failed and that the context goes on without, behind its
 	// BatchCompleted if it has one.
 	BatchSetAside func(SetAsideBatch)
@@ -41,4 +46,12 @@ type Listener struct {
 	Overloaded func(OverloadInfo)
 	// Dropped is told how many events were dropped since the last call, as soon as there is room.
 	Dropped func(events int)
+}
+
+// A CommittedBatch is what BatchCommitted is told.
+type CommittedBatch struct {
+	Time  dstream.Time
+	ID    int64  // in the driver log, from 0, without gaps
+	Epoch uint64 // of the term that committed it
+	At    int64  // when, by the context's clock, in milliseconds
 }

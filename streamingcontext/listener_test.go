@@ -22,6 +22,7 @@ import (
 type events struct {
 	log                           []string
 	submitted, started, completed []streamingcontext.BatchInfo
+	committed                     []streamingcontext.CommittedBatch
 	outputs                       []streamingcontext.OutputInfo
 	overloads                     []streamingcontext.OverloadInfo
 }
@@ -42,9 +43,10 @@ func (e *events) listener() streamingcontext.Listener {
 			e.completed = append(e.completed, b)
 			add("%d completed", b.Time)
 		},
-		BatchSetAside: func(b streamingcontext.SetAsideBatch) { add("%d set aside", b.Time) },
-		Overloaded:    func(o streamingcontext.OverloadInfo) { e.overloads = append(e.overloads, o) },
-		OutputStarted: func(o streamingcontext.OutputInfo) { add("%d output %d started", o.Batch, o.ID) },
+		BatchCommitted: func(b streamingcontext.CommittedBatch) { e.committed = append(e.committed, b) },
+		BatchSetAside:  func(b streamingcontext.SetAsideBatch) { add("%d set aside", b.Time) },
+		Overloaded:     func(o streamingcontext.OverloadInfo) { e.overloads = append(e.overloads, o) },
+		OutputStarted:  func(o streamingcontext.OutputInfo) { add("%d output %d started", o.Batch, o.ID) },
 		OutputCompleted: func(o streamingcontext.OutputInfo) {
 			e.outputs = append(e.outputs, o)
 			add("%d output %d completed", o.Batch, o.ID)
@@ -98,6 +100,23 @@ func TestEventsOfBatches_E1(t *testing.T) {
 	check("submitted", e.submitted, false, false)
 	check("started", e.started, true, false)
 	check("completed", e.completed, true, true)
+}
+
+// Every batch is told when it is committed, in order, also those without jobs.
+func TestCommittedBatches(t *testing.T) {
+	kit, e := listened(t)
+	sparse := dstream.Window(streamtest.Input[int](kit).Stream(), 2*time.Second, 2*time.Second)
+	discard(sparse) // every other batch has no job
+	kit.Advance(4)
+	stop(t, kit.Context())
+	if len(e.committed) != 4 {
+		t.Fatalf("committed: %+v", e.committed)
+	}
+	for i, b := range e.committed {
+		if b.ID != int64(i) || b.Time != kit.Time(i+1) || b.Epoch == 0 || b.At < int64(b.Time) {
+			t.Errorf("batch %d: %+v", i, b)
+		}
+	}
 }
 
 func TestDelays_E2(t *testing.T) {

@@ -84,9 +84,18 @@ func (r *running) settle() {
 }
 
 // committed is called after a batch is committed, in order of the batches.
-func (r *running) committed(t dstream.Time) {
+func (r *running) committed(id int64, t dstream.Time) {
 	r.c.graph.Forget(t)
 	r.c.blocks.complete(t)
+	if r.c.bus.idle() {
+		return
+	}
+	b := CommittedBatch{Time: t, ID: id, Epoch: r.ledger.epoch, At: r.c.opts.Clock.Now()}
+	r.c.bus.post(func(l *Listener) {
+		if l.BatchCommitted != nil {
+			l.BatchCommitted(b)
+		}
+	})
 }
 
 // launch starts all goroutines. The caller's context only lends its values: what runs ends by Stop.
