@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -27,13 +26,18 @@ func main() {
 }
 
 // run executes the command line args.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	return runWith(ctx, args, stdout, stderr, folders{})
+}
+
+// runWith executes the command line args; f is what is done to drivers' folders.
+func runWith(ctx context.Context, args []string, stdout, stderr io.Writer, f folders) (err error) {
 	w := bufio.NewWriterSize(stdout, 64<<10)
 	defer func() { err = errors.Join(err, w.Flush()) }()
 	p := &printer{w: w}
 	root := &cobra.Command{
 		Use:           "leat",
-		Short:         "Look at what leat programs keep on disk",
+		Short:         "Look at what leat programs keep on disk, and at clusters of their drivers",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
@@ -48,13 +52,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetArgs(doubleDashes(args))
-	root.AddCommand(logCommand(p), checkpointCommand(p), sinkCommand(p))
+	root.AddCommand(logCommand(p), checkpointCommand(p), sinkCommand(p), clusterCommand(p, f), manifestCommand(p))
 	return root.ExecuteContext(ctx)
 }
 
 // doubleDashes lets names of flags have one dash, as Go programs have them.
 func doubleDashes(args []string) []string {
-	out := slices.Clone(args)
+	out := append([]string{}, args...) // never nil, for which cobra takes the arguments of the process
 	for i, arg := range out {
 		if arg == "--" {
 			break
