@@ -33,7 +33,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	p := &printer{w: w}
 	root := &cobra.Command{
 		Use:           "leat",
-		Short:         "Look at what leat programs keep on disk",
+		Short:         "Look at what leat programs keep on disk and in object stores",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
