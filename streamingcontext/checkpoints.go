@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,25 +32,38 @@ type CheckpointInfo struct {
 //
 // Errors: those of the driver log, and of the file system. A checkpoint that is damaged is listed.
 func Checkpoints(dir string) ([]CheckpointInfo, error) {
-	state, err := boltlog.Verify(filepath.Join(dir, "driver.db"))
+	info, err := boltlog.Verify(filepath.Join(dir, "driver.db"))
 	if err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(filepath.Join(dir, "checkpoints"))
+	return newDurable(dir, Options{}).list(context.Background(), info.State)
+}
+
+// StoredCheckpoints is Checkpoints for what a context keeps in a store, see Options.Store. state is that of its driver log.
+//
+// Errors: those of the store. A checkpoint that is damaged, or removed meanwhile, is listed.
+func StoredCheckpoints(ctx context.Context, store blobstore.Store, state driverlog.State) ([]CheckpointInfo, error) {
+	return newDurable("", Options{Store: store}).list(ctx, state)
+}
+
+// list returns the checkpoints, the newest first.
+func (d *durable) list(ctx context.Context, state driverlog.State) (all []CheckpointInfo, err error) {
+	names, err := d.storage.files(checkpointsFolder)
 	if err != nil {
 		return nil, err
 	}
-	var all []CheckpointInfo
-	for _, e := range entries {
-		if e.IsDir() || !strings.HasPrefix(e.Name(), "checkpoint-") {
+	for _, name := range names {
+		if !strings.HasPrefix(name, "checkpoint-") {
 			continue
 		}
-		info := CheckpointInfo{File: "checkpoints/" + e.Name()}
-		path := filepath.Join(dir, "checkpoints", e.Name())
-		data, err := readBounded(path, maxCheckpoint)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		info := CheckpointInfo{File: checkpointsFolder + "/" + name}
+		data, err := d.storage.read(info.File, maxCheckpoint)
 		if err == nil {
 			var body *checkpointBody
-			if body, err = decodeCheckpoint(path, data); err == nil {
+			if body, err = decodeCheckpoint(d.storage.path(info.File), data); err == nil {
 				info.App, info.Batch, info.Time = body.App, body.Batch, dstream.Time(body.Time)
 				for _, s := range body.Streams {
 					info.Files += len(s.Files)
@@ -61,8 +73,8 @@ func Checkpoints(dir string) ([]CheckpointInfo, error) {
 		if err != nil {
 			info.Damage = err.Error()
 		}
-		for _, app := range state.State.Apps {
-			if app.Checkpoint.Index != 0 && strings.HasSuffix(string(app.Checkpoint.Manifest), e.Name()) {
+		for _, app := range state.Apps {
+			if app.Checkpoint.Index != 0 && strings.HasSuffix(string(app.Checkpoint.Manifest), name) {
 				info.Counts = true
 				for _, b := range app.Open {
 					info.Pending = append(info.Pending, dstream.Time(b.Time))

@@ -64,3 +64,23 @@ func ExampleVerifyStored() {
 	// batches: 2 checkpoints: 1 folders of state: true
 	// batches: 4 checkpoints: 1 folders of state: true
 }
+
+func ExampleStoredCheckpoints() {
+	ctx, store := context.Background(), blobtest.NewMemory()
+	if err := wordsUntil(store, 3000); err != nil {
+		log.Fatal(err)
+	}
+	decisions, err := objectlog.Verify(ctx, store, "") // without owning it
+	if err != nil {
+		log.Fatal(err)
+	}
+	all, err := streamingcontext.StoredCheckpoints(ctx, store, decisions.State)
+	for _, c := range all {
+		fmt.Println(c.File, "of", c.App, "at", c.Time, "counts:", c.Counts)
+	}
+	fmt.Println(err)
+	// Output:
+	// batches: 3 checkpoints: 1 folders of state: true
+	// checkpoints/checkpoint-00000000000000000002-1 of words at 3000 ms counts: true
+	// <nil>
+}

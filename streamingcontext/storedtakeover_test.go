@@ -20,9 +20,10 @@ import (
 	"github.com/leat-io/leat/streamingcontext"
 )
 
-// stopped is the store of a process that is stopped when it first removes state after it was told to.
+// stopped is the store of a process that is stopped before the first call that stops says, after it was told to.
 type stopped struct {
 	blobstore.Store
+	stops func(call, name string) bool // called with what the call is and the name, the prefix or the names
 	mu    sync.Mutex
 	armed bool
 	at    chan struct{} // closed when it stands still
@@ -31,10 +32,20 @@ type stopped struct {
 	renews chan struct{}
 }
 
-func (s *stopped) still(stops bool) {
+func stopping(store blobstore.Store, stops func(call, name string) bool) *stopped {
+	return &stopped{Store: store, stops: stops, at: make(chan struct{}), on: make(chan struct{}), renews: make(chan struct{})}
+}
+
+// arm lets the process be stopped from now on.
+func (s *stopped) arm() {
 	s.mu.Lock()
-	stops = stops && s.armed
-	if stops {
+	defer s.mu.Unlock()
+	s.armed = true
+}
+
+func (s *stopped) still(call, name string) {
+	s.mu.Lock()
+	if s.armed && s.stops(call, name) {
 		s.armed = false
 		close(s.at)
 	}
@@ -47,17 +58,22 @@ func (s *stopped) still(stops bool) {
 }
 
 func (s *stopped) Remove(ctx context.Context, names ...string) error {
-	s.still(slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "state/") }))
+	s.still("remove", strings.Join(names, " "))
 	return s.Store.Remove(ctx, names...)
 }
 
+func (s *stopped) List(ctx context.Context, prefix, after string, limit int) ([]blobstore.Info, error) {
+	s.still("list", prefix)
+	return s.Store.List(ctx, prefix, after, limit)
+}
+
 func (s *stopped) Put(ctx context.Context, name string, write func(io.Writer) error) error {
-	s.still(false)
+	s.still("put", name)
 	return s.Store.Put(ctx, name, write)
 }
 
 func (s *stopped) PutIfAbsent(ctx context.Context, name string, data []byte) error {
-	s.still(false)
+	s.still("put if absent", name)
 	return s.Store.PutIfAbsent(ctx, name, data)
 }
 
@@ -97,7 +113,7 @@ func TestTwoDriversOnOneStore_D9(t *testing.T) {
 	const keys, batches = 500, 16
 	want := throughout(t, keys, batches)
 	memory, out := blobtest.NewMemory(), new(rowsSeen)
-	gate := &stopped{Store: memory, at: make(chan struct{}), on: make(chan struct{}), renews: make(chan struct{})}
+	gate := stopping(memory, func(call, name string) bool { return call == "remove" && strings.HasPrefix(name, "state/") })
 	wake, renew := sync.OnceFunc(func() { close(gate.on) }), sync.OnceFunc(func() { close(gate.renews) })
 	first := onStore(t, out, keys, gate, objectLog(t, gate, "first", 0))
 	first.start()
@@ -109,9 +125,7 @@ func TestTwoDriversOnOneStore_D9(t *testing.T) {
 		t.Fatalf("Open = %v, want a LockedError that names first", err)
 	}
 
-	gate.mu.Lock()
-	gate.armed = true
-	gate.mu.Unlock()
+	gate.arm()
 	for range 4 {
 		first.clock.Advance(1000)
 	}

@@ -31,6 +31,7 @@ type world struct {
 	staged   map[string][]string // rows by attempt
 	tries    map[string][]string // rows of the first try of each batch that was sealed
 	shown    map[int64][]string  // committed rows by batch
+	printed  []string            // what Print wrote, call by call
 	mark     sink.Mark
 	fenced   int
 	breaches []string // of what must hold at every moment
@@ -66,8 +67,9 @@ var errDied = errors.New("the process has died")
 
 // A process is one program on the world.
 type process struct {
-	w    *world
-	plan func(i int, name string) fault
+	w     *world
+	plan  func(i int, name string) fault
+	setup func(ssc *streamingcontext.Context) error
 
 	mu     sync.Mutex
 	ops    []string // its operations, in order
@@ -81,7 +83,9 @@ type process struct {
 
 func (w *world) process(plan func(i int, name string) fault) *process {
 	resume := make(chan struct{})
-	return &process{w: w, plan: plan, paused: make(chan struct{}), resume: resume, wake: sync.OnceFunc(func() { close(resume) })}
+	p := &process{w: w, plan: plan, paused: make(chan struct{}), resume: resume, wake: sync.OnceFunc(func() { close(resume) })}
+	p.setup = p.declare
+	return p
 }
 
 // op is one operation of the process.
@@ -360,7 +364,7 @@ func (p *process) live(ctx context.Context, dir string, now, until int64) (clock
 		App: "app", Interval: time.Second, Clock: clock, Log: worldLog{p.w.log, p}, StopTimeout: -1,
 		OnFailure:     streamingcontext.FailurePolicy{Retries: 3},
 		EngineOptions: streamingcontext.EngineOptions{Cores: 1, MaxFailures: 8},
-	}, p.declare)
+	}, p.setup)
 	if err != nil {
 		return clock, stop, err
 	}

@@ -19,6 +19,8 @@ import (
 type Options struct {
 	// FS is the file system. Nil is OS.
 	FS FS
+	// ReadOnly opens a folder that must be there and makes nothing in it, for those who only look: whatever would write is refused.
+	ReadOnly bool
 }
 
 // Validate returns nil: no options are wrong.
@@ -26,10 +28,14 @@ func (o Options) Validate() error { return nil }
 
 // String returns the options as they are used.
 func (o Options) String() string {
-	if o.FS == nil {
-		return "file system of the operating system"
+	text := "file system of the operating system"
+	if o.FS != nil {
+		text = fmt.Sprintf("file system %T", o.FS)
 	}
-	return fmt.Sprintf("file system %T", o.FS)
+	if o.ReadOnly {
+		text += ", read only"
+	}
+	return text
 }
 
 // leftover is the age past which a file that is being written is taken for one of a process that has ended.
@@ -37,8 +43,9 @@ const leftover = 24 * time.Hour
 
 // Store is a blobstore.Store in a folder.
 type Store struct {
-	dir string
-	fs  FS
+	dir      string
+	fs       FS
+	readOnly bool
 
 	mu   sync.Mutex             // guards the fields below
 	made map[string]fs.FileInfo // folders whose names, and those above them, are known to be durable
@@ -47,10 +54,10 @@ type Store struct {
 // Open returns the store in the folder dir, which is made if it is not there. What processes that ended left unfinished more than
 // a day ago is removed.
 //
-// Cost: a few calls of the file system and two files that are made and removed.
+// Cost: a few calls of the file system and two files that are made and removed; with Options.ReadOnly one call.
 // Errors: *blobstore.UnsupportedError for a file system without hard links; those of the file system.
 func Open(dir string, opts Options) (*Store, error) {
-	s := &Store{dir: filepath.Clean(dir), fs: opts.FS, made: make(map[string]fs.FileInfo)}
+	s := &Store{dir: filepath.Clean(dir), fs: opts.FS, readOnly: opts.ReadOnly, made: make(map[string]fs.FileInfo)}
 	if s.fs == nil {
 		s.fs = OS{}
 	}
@@ -63,8 +70,23 @@ func Open(dir string, opts Options) (*Store, error) {
 // String returns "folder" and the path.
 func (s *Store) String() string { return "folder " + s.dir }
 
+// writable returns why nothing is written, if nothing is.
+func (s *Store) writable() error {
+	if s.readOnly {
+		return &blobstore.UnsupportedError{Store: s.String(), What: "was opened to be read only"}
+	}
+	return nil
+}
+
 // prepare makes the folders and finds out what the file system can.
 func (s *Store) prepare() error {
+	if s.readOnly {
+		info, err := s.fs.Stat(s.dir)
+		if err == nil && !info.IsDir() {
+			err = fmt.Errorf("it is no folder: %w", fs.ErrInvalid)
+		}
+		return err
+	}
 	tmp := filepath.Join(s.dir, tmpFolder)
 	if err := s.mkdirAll(tmp); err != nil {
 		return err
@@ -170,6 +192,9 @@ func failed(op, name string, err error) error {
 
 // lock takes the lock of the store.
 func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
+	if err := s.writable(); err != nil {
+		return nil, err
+	}
 	l, err := s.fs.Lock(ctx, filepath.Join(s.dir, lockFile))
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", s.dir, err)

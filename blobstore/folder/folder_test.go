@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -227,5 +228,43 @@ func TestReopenedStoreListsWhatIsThere(t *testing.T) {
 	}
 	if want := []string{"a/1", "a/2", "b"}; !slices.Equal(names, want) {
 		t.Errorf("names %q, want %q", names, want)
+	}
+}
+
+func TestReadOnlyChangesNothing(t *testing.T) {
+	dir := t.TempDir()
+	if err := open(t, dir).PutIfAbsent(t.Context(), "a", []byte("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, ".leat-tmp")); err != nil {
+		t.Fatal(err)
+	}
+	s, err := folder.Open(dir, folder.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, tag, err := s.Read(t.Context(), "a")
+	if err != nil || string(data) != "a" {
+		t.Errorf("Read = %q, %v", data, err)
+	}
+	_, swapped := s.CompareAndSwap(t.Context(), "a", tag, []byte("b"))
+	for call, err := range map[string]error{
+		"Put": s.Put(t.Context(), "b", text("b")), "PutIfAbsent": s.PutIfAbsent(t.Context(), "a", nil), "Remove": s.Remove(t.Context(), "a"), "CompareAndSwap": swapped,
+	} {
+		var unsupported *blobstore.UnsupportedError
+		if !errors.As(err, &unsupported) {
+			t.Errorf("%s = %v, want an UnsupportedError", call, err)
+		}
+	}
+	page, err := s.List(t.Context(), "", "", 0)
+	entries, rerr := os.ReadDir(dir)
+	if err != nil || rerr != nil || len(page) != 1 || len(entries) != 1 {
+		t.Errorf("blobs %v, files %v, %v, %v", page, entries, err, rerr)
+	}
+	if _, err := folder.Open(filepath.Join(dir, "none"), folder.Options{ReadOnly: true}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Open of no folder = %v", err)
+	}
+	if _, err := folder.Open(filepath.Join(dir, "a"), folder.Options{ReadOnly: true}); !errors.Is(err, fs.ErrInvalid) {
+		t.Errorf("Open of a file = %v", err)
 	}
 }

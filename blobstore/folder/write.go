@@ -39,6 +39,9 @@ func (s *Store) PutIfAbsent(ctx context.Context, name string, data []byte) error
 }
 
 func (s *Store) create(ctx context.Context, name string, data []byte) error {
+	if err := s.writable(); err != nil {
+		return err
+	}
 	dir, path, err := s.path(name)
 	if err != nil {
 		return err
@@ -119,6 +122,9 @@ func tagOf(data []byte) blobstore.Tag {
 
 // write writes a file of another name, makes it durable, and lets place give it its own.
 func (s *Store) write(ctx context.Context, name string, write func(w io.Writer) error, place func(tmp, dir, path string) error) error {
+	if err := s.writable(); err != nil {
+		return err
+	}
 	dir, path, err := s.path(name)
 	if err != nil {
 		return err

@@ -388,3 +388,31 @@ func TestOpen(t *testing.T) {
 		}
 	})
 }
+
+func TestReadOnlySendsNothingThatWrites(t *testing.T) {
+	server, opts := s3test.Start(t)
+	if err := open(t, opts).PutIfAbsent(t.Context(), "a", []byte("a")); err != nil {
+		t.Fatal(err)
+	}
+	server.SetPlan(func(r s3test.Request) s3test.Fault {
+		if r.Method != "GET" && r.Method != "HEAD" {
+			t.Errorf("request %v", r)
+		}
+		return s3test.None
+	})
+	opts.ReadOnly = true
+	s := open(t, opts)
+	data, tag, err := s.Read(t.Context(), "a")
+	if err != nil || string(data) != "a" {
+		t.Errorf("Read = %q, %v", data, err)
+	}
+	_, swapped := s.CompareAndSwap(t.Context(), "a", tag, []byte("b"))
+	for call, err := range map[string]error{
+		"Put": s.Put(t.Context(), "b", writing(nil)), "PutIfAbsent": s.PutIfAbsent(t.Context(), "a", nil), "Remove": s.Remove(t.Context(), "a"), "CompareAndSwap": swapped,
+	} {
+		var unsupported *blobstore.UnsupportedError
+		if !errors.As(err, &unsupported) {
+			t.Errorf("%s = %v, want an UnsupportedError", call, err)
+		}
+	}
+}

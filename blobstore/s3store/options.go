@@ -50,6 +50,9 @@ type Options struct {
 	// Timeout is how long a request may take; for the body of a blob, how long nothing may arrive, and for a part a second more for
 	// each MiB. Zero means 30 seconds.
 	Timeout time.Duration
+	// ReadOnly opens without trying anything, for those who only look: whatever would write is refused. Of blobs in parts that were
+	// written without it the length alone is compared.
+	ReadOnly bool
 	// Logger gets one Warn a request that is repeated. Nil discards.
 	Logger *slog.Logger
 }

@@ -34,7 +34,7 @@ func (s *Store) bodyLimit(n int) time.Duration {
 // What is in memory is one part.
 // Errors: as blobstore.Store says.
 func (s *Store) Put(ctx context.Context, name string, write func(w io.Writer) error) error {
-	if err := blobstore.CheckName(name); err != nil {
+	if err := errors.Join(s.writable(), blobstore.CheckName(name)); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {

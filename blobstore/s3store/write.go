@@ -51,7 +51,7 @@ func (s *Store) send(ctx context.Context, name string, data []byte, opts minio.P
 // Errors: as blobstore.Store says.
 func (s *Store) PutIfAbsent(ctx context.Context, name string, data []byte) error {
 	const op = "put if absent"
-	if err := errors.Join(blobstore.CheckName(name), blobstore.CheckData(op, name, data)); err != nil {
+	if err := errors.Join(s.writable(), blobstore.CheckName(name), blobstore.CheckData(op, name, data)); err != nil {
 		return err
 	}
 	_, err := s.conditional(ctx, name, data, blobstore.Absent)
@@ -67,7 +67,7 @@ func (s *Store) PutIfAbsent(ctx context.Context, name string, data []byte) error
 // Errors: as blobstore.Store says.
 func (s *Store) CompareAndSwap(ctx context.Context, name string, old blobstore.Tag, data []byte) (blobstore.Tag, error) {
 	const op = "compare and swap"
-	if err := errors.Join(blobstore.CheckName(name), blobstore.CheckData(op, name, data)); err != nil {
+	if err := errors.Join(s.writable(), blobstore.CheckName(name), blobstore.CheckData(op, name, data)); err != nil {
 		return "", err
 	}
 	tag, err := s.conditional(ctx, name, data, old)
@@ -139,7 +139,7 @@ const maxRemove = 1000
 // Cost: a request for each thousand.
 // Errors: as blobstore.Store says.
 func (s *Store) Remove(ctx context.Context, names ...string) error {
-	if err := blobstore.CheckNames(names); err != nil {
+	if err := errors.Join(s.writable(), blobstore.CheckNames(names)); err != nil {
 		return err
 	}
 	for chunk := range slices.Chunk(names, maxRemove) {

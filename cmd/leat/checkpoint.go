@@ -1,33 +1,29 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"github.com/leat-io/leat/streamingcontext"
 )
 
 func checkpointCommand(p *printer) *cobra.Command {
 	return group("checkpoint", "What a program goes on from",
-		&cobra.Command{
-			Use: "ls DIR", Short: "List the checkpoints, the one that counts marked", Args: cobra.ExactArgs(1),
-			RunE: func(_ *cobra.Command, args []string) error { return listCheckpoints(p, args[0]) },
-		},
-		&cobra.Command{
-			Use: "verify DIR", Short: "Check the log, the checkpoint and all files that it names", Args: cobra.ExactArgs(1),
-			RunE: func(_ *cobra.Command, args []string) error {
-				r, err := streamingcontext.VerifyCheckpoint(args[0])
-				if err != nil {
-					return err
-				}
-				return p.print(r, "ok: %v", r)
-			},
-		}, cloneCommand(p), rewindCommand(p))
+		placeCommand("ls", "List the checkpoints, the one that counts marked", func(ctx context.Context, pl place) error {
+			return listCheckpoints(ctx, p, pl)
+		}),
+		placeCommand("verify", "Check the log, the checkpoint and all files that it names", func(ctx context.Context, pl place) error {
+			r, err := pl.verify(ctx)
+			if err != nil {
+				return err
+			}
+			return p.print(r, "ok: %v", r)
+		}),
+		cloneCommand(p), rewindCommand(p))
 }
 
-func listCheckpoints(p *printer, dir string) error {
-	all, err := streamingcontext.Checkpoints(dir)
+func listCheckpoints(ctx context.Context, p *printer, pl place) error {
+	all, err := pl.checkpoints(ctx)
 	if err != nil {
 		return err
 	}

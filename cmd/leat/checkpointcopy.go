@@ -16,8 +16,12 @@ func cloneCommand(p *printer) *cobra.Command {
 	return &cobra.Command{
 		Use: "clone DIR NEW", Short: "Copy a folder, so that a program can go on from the copy", Args: cobra.ExactArgs(2),
 		Long: "Makes NEW a copy of DIR that a program can go on from, whole and checked, or nothing. No program may have DIR open.\n" +
-			"Both go on with the same batches: give the copy copies of the outputs, or use rewind -into.",
+			"Both go on with the same batches: give the copy copies of the outputs, or use rewind -into.\n" +
+			"What is in a store is copied with the store's own tools, while no program uses it: all names, the driver log's too.",
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := onFolders("clone", args); err != nil {
+				return err
+			}
 			r, err := streamingcontext.CloneCheckpoint(args[0], args[1])
 			if err != nil {
 				return err
@@ -41,8 +45,11 @@ func rewindCommand(p *printer) *cobra.Command {
 		Long: "Takes DIR back to a batch: a program that goes on from it runs the batches after that one again, with the input that they had.\n" +
 			"The folder as it was is kept beside it, under the name that is printed; with -into DIR stays and NEW is made.\n" +
 			"Outputs are not taken back. Sinks that have later batches are refused at the start: use new ones, or take them back as well.\n" +
-			"No program may have DIR open, but for -list.",
+			"No program may have DIR open, but for -list. What is in a store cannot be taken back.",
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := onFolders("rewind", append(args, into)); err != nil {
+				return err
+			}
 			if list {
 				return listRewindPoints(p, args[0])
 			}

@@ -1,26 +1,27 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/leat-io/leat/scheduler/driverlog"
 	"github.com/leat-io/leat/scheduler/driverlog/boltlog"
+	"github.com/leat-io/leat/scheduler/driverlog/objectlog"
 )
 
 func logCommand(p *printer) *cobra.Command {
 	return group("log", "The driver log: what was decided about batches",
-		&cobra.Command{
-			Use: "dump DIR", Short: "Print the state and the decisions behind it", Args: cobra.ExactArgs(1),
-			RunE: func(_ *cobra.Command, args []string) error { return dumpLog(p, args[0]) },
-		},
-		&cobra.Command{
-			Use: "verify DIR", Short: "Read every byte in use and check it", Args: cobra.ExactArgs(1),
-			RunE: func(_ *cobra.Command, args []string) error { return verifyLog(p, args[0]) },
-		})
+		placeCommand("dump", "Print the state and the decisions behind it", func(ctx context.Context, pl place) error {
+			return dumpLog(ctx, p, pl)
+		}),
+		placeCommand("verify", "Read every byte in use and check it", func(ctx context.Context, pl place) error {
+			return verifyLog(ctx, p, pl)
+		}))
 }
 
 // logFile is the file of the log in a folder, or the file itself.
@@ -45,17 +46,60 @@ type logEntry struct {
 	Manifest []byte            `json:",omitempty"`
 }
 
-func dumpLog(p *printer, dir string) error {
-	var entries []boltlog.Entry
-	info, err := boltlog.Dump(logFile(dir), func(e boltlog.Entry) error {
-		entries = append(entries, e)
-		return nil
-	})
-	if err != nil {
-		return err
+// storeLog is what a log in a store holds, as it is printed.
+type storeLog struct {
+	ID               string
+	Snapshot         uint64
+	Entries, Objects int
+	Owner            objectlog.Holder
+	State            driverlog.State
+	Damaged          string `json:",omitempty"`
+}
+
+func storeLogOf(info objectlog.Info) storeLog {
+	l := storeLog{ID: info.ID, Snapshot: info.Snapshot, Entries: info.Entries, Objects: info.Objects, Owner: info.Owner, State: info.State}
+	if info.Damaged != nil {
+		l.Damaged = info.Damaged.Error()
 	}
-	if err := p.print(info, "log %s, snapshot at index %d, then %d entries", info.ID, info.Snapshot, info.Entries); err != nil {
-		return err
+	return l
+}
+
+// ownerText says who leads, or has led.
+func ownerText(h objectlog.Holder) string {
+	if h.Node == "" {
+		return "no owner"
+	}
+	text := fmt.Sprintf("owner %s: %s, process %d on %s, epoch %d, ", h.Node, h.Command, h.PID, h.Host, h.Epoch)
+	if h.Ended {
+		return text + "has closed it"
+	}
+	return text + "renewed " + h.Renewed.UTC().Format(time.RFC3339) + " for " + h.Lease.String()
+}
+
+func dumpLog(ctx context.Context, p *printer, pl place) error {
+	var entries []boltlog.Entry
+	each := func(e boltlog.Entry) { entries = append(entries, e) }
+	const head = "log %s, snapshot at index %d, then %d entries"
+	var state driverlog.State
+	var damaged error
+	if pl.store != nil {
+		info, err := pl.storedLog(ctx, each)
+		if err != nil {
+			return err
+		}
+		state, damaged = info.State, info.Damaged
+		if err := p.print(storeLogOf(info), head+"\n%s", info.ID, info.Snapshot, info.Entries, ownerText(info.Owner)); err != nil {
+			return err
+		}
+	} else {
+		info, err := boltlog.Dump(logFile(pl.dir), func(e boltlog.Entry) error { each(e); return nil })
+		if err != nil {
+			return err
+		}
+		state = info.State
+		if err := p.print(info, head, info.ID, info.Snapshot, info.Entries); err != nil {
+			return err
+		}
 	}
 	for _, e := range entries {
 		c := e.Command
@@ -65,14 +109,14 @@ func dumpLog(p *printer, dir string) error {
 		}
 	}
 	if p.format == "json" {
-		return nil // the state was printed with info
+		return damaged // the state was printed with info
 	}
-	for _, a := range info.State.Apps {
+	for _, a := range state.Apps {
 		if err := p.print(a, "%s", appText(a)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return damaged
 }
 
 func entryText(e boltlog.Entry) string {
@@ -96,10 +140,20 @@ func appText(a driverlog.App) string {
 		a.Name, a.Next, len(a.Open), len(a.Kept), a.Oldest()-1, a.Last.Time, a.Checkpoint.Batch)
 }
 
-func verifyLog(p *printer, dir string) error {
-	info, err := boltlog.Verify(logFile(dir))
+func verifyLog(ctx context.Context, p *printer, pl place) error {
+	if pl.store == nil {
+		info, err := boltlog.Verify(logFile(pl.dir))
+		if err != nil {
+			return err
+		}
+		return p.print(info, "ok: %d entries, %d pages, %d bytes", info.Entries, info.Pages, info.Bytes)
+	}
+	info, err := pl.storedLog(ctx, nil)
+	if err == nil {
+		err = info.Damaged
+	}
 	if err != nil {
 		return err
 	}
-	return p.print(info, "ok: %d entries, %d pages, %d bytes", info.Entries, info.Pages, info.Bytes)
+	return p.print(storeLogOf(info), "ok: %d entries, %d objects", info.Entries, info.Objects)
 }

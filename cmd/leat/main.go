@@ -37,7 +37,7 @@ func runWith(ctx context.Context, args []string, stdout, stderr io.Writer, f fol
 	p := &printer{w: w}
 	root := &cobra.Command{
 		Use:           "leat",
-		Short:         "Look at what leat programs keep on disk, and at clusters of their drivers",
+		Short:         "Look at what leat programs keep on disk and in object stores, and at clusters of their drivers",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
