@@ -2,6 +2,7 @@ package dstream
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -93,13 +94,17 @@ func paneWindow[K comparable, V any](op string, s *DStream[rdd.Pair[K, V]], redu
 	var at *rdd.Context // where the current batch's parts are made
 	var made []Time     // the batches that parts were made in and that are not forgotten
 	level := rdd.MemoryOnlySer()
-	join := func(parts ...*rdd.RDD[pairs]) *rdd.RDD[pairs] {
-		all := rdd.UnionAll(at, parts...)
-		r := rdd.ReduceByKey(all, reduce, rdd.PartitionedBy(all.Partitioner()))
+	var sizes [bits.UintSize + 1]rdd.TableSize // of parts, by the bits of how many panes they are of: those have about as many keys
+	reducePanes := func(c *rdd.Context, panes int, parts ...*rdd.RDD[pairs]) *rdd.RDD[pairs] {
+		all := rdd.UnionAll(c, parts...)
+		return rdd.ReduceByKey(all, reduce, rdd.PartitionedBy(all.Partitioner()), rdd.SizedBy(&sizes[bits.Len(uint(panes))]))
+	}
+	join := func(panes int, parts ...*rdd.RDD[pairs]) *rdd.RDD[pairs] {
+		r := reducePanes(at, panes, parts...)
 		r.Persist(level)
 		return r
 	}
-	p.join = func(older, newer *rdd.RDD[pairs]) *rdd.RDD[pairs] { return join(older, newer) }
+	p.join = func(older, newer *rdd.RDD[pairs], panes int) *rdd.RDD[pairs] { return join(panes, older, newer) }
 	wide := map[int]part[pairs]{} // panes of several batches
 	p.pane = func(i int) (*rdd.RDD[pairs], error) {
 		if pane, ok := wide[i]; ok {
@@ -113,7 +118,7 @@ func paneWindow[K comparable, V any](op string, s *DStream[rdd.Pair[K, V]], redu
 		if len(batches) == 1 {
 			return batches[0], nil
 		}
-		wide[i] = part[pairs]{rdd: join(batches...), own: true}
+		wide[i] = part[pairs]{rdd: join(1, batches...), own: true}
 		return wide[i].rdd, nil
 	}
 	lastPane := func(t Time) int { return int(int64(t-s.graph.zero)/width) - 1 }
@@ -141,10 +146,11 @@ func paneWindow[K comparable, V any](op string, s *DStream[rdd.Pair[K, V]], redu
 		if len(parts) == 0 {
 			return rdd.Empty[pairs](c), nil
 		}
-		all := rdd.UnionAll(c, parts...)
-		out := all
+		var out *rdd.RDD[pairs]
 		if len(parts) > 1 {
-			out = rdd.ReduceByKey(all, reduce, rdd.PartitionedBy(all.Partitioner()))
+			out = reducePanes(c, p.size, parts...)
+		} else {
+			out = rdd.UnionAll(c, parts...)
 		}
 		if keep != nil {
 			out = out.Filter(keep)

@@ -55,6 +55,9 @@ func placement[K comparable](c *Context, o keyOptions, parents ...*base) (Partit
 	if err != nil {
 		return nil, nil, err
 	}
+	if hashed, ok := p.(*HashPartitioner[K]); ok && hashed.hasher != nil {
+		return p, hashed.hasher, nil
+	}
 	h, err := keyed.HasherFor[K]()
 	return p, h, err
 }

@@ -45,6 +45,7 @@ func (l *loop) outputLost(fetch *FetchError, epoch int64) {
 	o := l.registry.shuffle(fetch.Shuffle)
 	if o != nil && fetch.Map >= 0 && fetch.Map < len(o.maps) && o.lose(fetch.Map, fetch.Executor, epoch) {
 		l.registry.epoch++
+		l.registry.losses++
 	}
 	if fetch.Executor != "" {
 		l.registry.loseOutputs(fetch.Executor, epoch)

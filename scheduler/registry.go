@@ -12,6 +12,8 @@ import (
 type registry struct {
 	// epoch is bumped whenever outputs are unregistered and whenever a map stage finishes.
 	epoch int64
+	// losses counts how often outputs or persisted partitions went, lost or dropped. Until it changes, no stage needs more than it did.
+	losses int64
 	// mu guards scopes and what is in them where others than the loop look at it; only the loop changes
 	// it, and reads it without the lock.
 	mu     sync.RWMutex
@@ -153,6 +155,7 @@ func (r *registry) dropOutputs(o *mapOutputs) {
 		o.have = 0
 	}
 	r.epoch++
+	r.losses++
 	o.dropped, o.written = r.epoch, false
 	r.rolledBack = true
 }
@@ -189,6 +192,7 @@ func (r *registry) loseOutputs(executor ExecutorID, epoch int64) {
 		}
 	}
 	r.epoch++
+	r.losses++
 }
 
 // keep notes that executor holds a persisted partition, which a task launched at epoch has stored or found, and reports whether
@@ -223,6 +227,7 @@ func (r *registry) unkeep(id BlockID, executor ExecutorID) {
 	if i < 0 {
 		return
 	}
+	r.losses++
 	if holders := slices.Delete(slices.Clone(parts[id.Part]), i, i+1); len(holders) > 0 {
 		parts[id.Part] = holders
 		return
@@ -265,6 +270,7 @@ func (r *registry) kept(n lineage.Node) bool {
 func (r *registry) drop(d lineage.Drop) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.losses++
 	for _, scope := range d.Scopes {
 		r.cached -= len(r.of(scope).cached)
 		delete(r.scopes, scope)

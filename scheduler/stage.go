@@ -36,7 +36,8 @@ type stage struct {
 	failures  int // attempts in a row lost to fetch failures
 	lastEvent int // the number of the last beginning or end of an attempt
 	set       *taskSet
-	blockedOn []*stage // while waiting
+	blockedOn []*stage // while waiting, ascending
+	blockedAt int64    // the registry's losses when blockedOn was found
 
 	// floor is the first attempt that sees the outputs as they are now. What older ones bring, which may
 	// have read others, does not count.
@@ -67,6 +68,8 @@ func setByPriority(a, b *taskSet) int { return byPriority(a.stage, b.stage) }
 func byPriority(a, b *stage) int {
 	return cmp.Or(cmp.Compare(a.jobs[0].id, b.jobs[0].id), cmp.Compare(a.id, b.id))
 }
+
+func byID(a, b *stage) int { return cmp.Compare(a.id, b.id) }
 
 // A taskSet is one attempt of a stage. Its tasks are numbered by index, ascending by partition.
 type taskSet struct {

@@ -111,9 +111,9 @@ func (l *loop) submitStage(st *stage) {
 		l.startAttempt(st)
 		return
 	}
-	st.state, st.blockedOn = waiting, missing
+	st.state, st.blockedOn, st.blockedAt = waiting, missing, l.registry.losses
 	l.waiting = append(l.waiting, st)
-	for _, p := range missing {
+	for _, p := range slices.Clone(missing) { // one that ends at once is taken out
 		l.submitStage(p)
 	}
 }
@@ -141,7 +141,7 @@ func (l *loop) missingParents(st *stage) []*stage {
 			missing = append(missing, p)
 		}
 	}
-	slices.SortFunc(missing, func(a, b *stage) int { return a.id - b.id })
+	slices.SortFunc(missing, byID)
 	return missing
 }
 
@@ -192,11 +192,18 @@ func (l *loop) attemptDone(st *stage) {
 	l.release(st)
 }
 
-// release submits the stages that waited for st.
+// release submits the stages that waited for st, and for nothing else any more. What one that goes on waiting needs is not looked
+// for again, since that is a walk over its lineage, and a stage may have thousands of parents. Only if something has been lost
+// since it was looked for, it may need others than it knows of.
 func (l *loop) release(st *stage) {
 	var ready []*stage
 	l.waiting = slices.DeleteFunc(l.waiting, func(w *stage) bool {
-		if !slices.Contains(w.blockedOn, st) {
+		i, waits := slices.BinarySearchFunc(w.blockedOn, st, byID)
+		if !waits {
+			return false
+		}
+		if len(w.blockedOn) > 1 && w.blockedAt == l.registry.losses {
+			w.blockedOn = slices.Delete(w.blockedOn, i, i+1)
 			return false
 		}
 		w.state, w.blockedOn = idle, nil
@@ -260,6 +267,7 @@ func (l *loop) removeStage(st *stage, reason error) {
 	}
 	st.state = gone
 	st.blockedOn = nil
+	l.registry.losses++ // whoever waits for it must look again
 	l.commits.end(st)
 	l.waiting = slices.DeleteFunc(l.waiting, func(w *stage) bool { return w == st })
 	l.failed = slices.DeleteFunc(l.failed, func(w *stage) bool { return w == st })

@@ -186,9 +186,7 @@ func EnumeratePacked[K comparable, V, X any](t *Table[K, X], p *Packed[K, V], fr
 
 // locatePacked is locate for n rows from from on.
 func locatePacked[K comparable, V, X any](t *Table[K, X], p *Packed[K, V], from, n int) []uint32 {
-	if t.at == nil {
-		t.at = make([]uint32, run)
-	}
+	t.at = scratch(t.at, n)
 	if len(t.slots) == 0 {
 		t.resize(8)
 	}
@@ -200,9 +198,7 @@ func locatePacked[K comparable, V, X any](t *Table[K, X], p *Packed[K, V], from,
 		}
 		return at
 	}
-	if t.probes == nil {
-		t.probes = make([]probe, run)
-	}
+	t.probes = scratch(t.probes, n)
 	probes := t.probes[:n]
 	p.ready(from, probes)
 	firstSlots(at, probes, t.slots, t.shift, t.high)

@@ -29,18 +29,14 @@ func keyRows[K any](s []K) rows {
 // neighbouring rows do not wait for each other's values, and the kind of the key is looked at once per run.
 // Hashes, when there are any, are those of the rows.
 func (t *Table[K, V]) locate(r rows, hashes []uint64) []uint32 {
-	if t.at == nil {
-		t.at = make([]uint32, run)
-	}
+	t.at = scratch(t.at, r.n)
 	if len(t.slots) == 0 {
 		t.resize(8)
 	}
 	at := t.at[:r.n]
 	switch t.hasher.kind {
 	case keysString:
-		if t.probes == nil {
-			t.probes = make([]probe, run)
-		}
+		t.probes = scratch(t.probes, r.n)
 		probes := t.probes[:r.n]
 		packRows(r, hashes, probes)
 		firstSlots(at, probes, t.slots, t.shift, t.high)
@@ -51,9 +47,7 @@ func (t *Table[K, V]) locate(r rows, hashes []uint64) []uint32 {
 			}
 		}
 	case keysInt:
-		if t.probes == nil {
-			t.probes = make([]probe, run)
-		}
+		t.probes = scratch(t.probes, r.n)
 		probes := t.probes[:r.n]
 		if whole := t.hasher.layout.whole; len(t.slots) <= nearSlots && (whole == leafInt64 || whole == leafUint64) {
 			homeSlots(at, r, probes, t.slots, t.shift)
@@ -71,6 +65,14 @@ func (t *Table[K, V]) locate(r rows, hashes []uint64) []uint32 {
 		t.locateWhole(at, r, hashes)
 	}
 	return at
+}
+
+// scratch returns s, or what takes its place where it has no room for n rows. A table that only ever gets few rows has little.
+func scratch[E any](s []E, n int) []E {
+	if len(s) < n {
+		return make([]E, min(max(2*n, 16), run))
+	}
+	return s
 }
 
 // packRows makes string keys ready. The middle lengths are what pack does, written out because the compiler will not inline it.

@@ -18,11 +18,16 @@ type engine struct {
 }
 
 // newEngine returns an engine of one executor with a slot for each core. Its RDDs, where they name no
-// number of partitions, have one for each core. checkpoints is where windows with inverse write
-// theirs; empty where there are none.
-func newEngine(cores int, checkpoints string) (*engine, error) {
+// number of partitions, have one for each core.
+func newEngine(cores int) (*engine, error) {
+	return newEngineOn(local.Options{Slots: cores}, scheduler.Options{}, rdd.Options{DefaultParallelism: cores, Cores: cores})
+}
+
+// newStreamEngine is newEngine with the options that a streaming context gives its engine: jobs are planned only as far up as what is
+// persisted whole, and all that is marked is written to checkpoints.
+func newStreamEngine(cores int, checkpoints string) (*engine, error) {
 	return newEngineOn(local.Options{Slots: cores}, scheduler.Options{}, rdd.Options{
-		DefaultParallelism: cores, Cores: cores, CheckpointDir: checkpoints, CheckpointAllMarked: checkpoints != "",
+		DefaultParallelism: cores, Cores: cores, CheckpointDir: checkpoints, CheckpointAllMarked: true, TrimJobs: true,
 	})
 }
 

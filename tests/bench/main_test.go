@@ -380,7 +380,7 @@ func TestWrongAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := newEngine(1, "")
+		e, err := newEngine(1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -83,7 +83,7 @@ func (s *suite) versus(ctx context.Context, r row, f floor, build func(e *engine
 
 // onEngine calls f with an engine of that many cores.
 func (s *suite) onEngine(cores int, f func(e *engine) error) (err error) {
-	e, err := newEngine(cores, "")
+	e, err := newEngine(cores)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ type pump struct {
 
 // newPump returns a pump over the graph that declare makes.
 func newPump(cores int, checkpoints string, declare func(g *dstream.Graph)) (*pump, error) {
-	e, err := newEngine(cores, checkpoints)
+	e, err := newStreamEngine(cores, checkpoints)
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func measureChain(ctx context.Context, s *suite) (err error) {
 }
 
 func measureChainOn(ctx context.Context, s *suite, in chainInput, cores int) (err error) {
-	e, err := newEngine(cores, "")
+	e, err := newEngine(cores)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 func measureGrep(ctx context.Context, s *suite, r row, in textInput) (err error) {
 	var subjects []subject
 	for _, cores := range s.cores {
-		e, err := newEngine(cores, "")
+		e, err := newEngine(cores)
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func measureWindowedText(ctx context.Context, s *suite, r row) (err error) {
 	}
 	answer := workload.TextWindowWant()
 	length := answer.Last - answer.First + 1
-	e, err := newEngine(cores, "")
+	e, err := newEngine(cores)
 	if err != nil {
 		return err
 	}

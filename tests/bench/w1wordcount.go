@@ -19,7 +19,7 @@ type wordPair = rdd.Pair[string, int64]
 func measureWordCount(ctx context.Context, s *suite, r row, in textInput) (err error) {
 	var subjects []subject
 	for _, cores := range s.cores {
-		e, err := newEngine(cores, "")
+		e, err := newEngine(cores)
 		if err != nil {
 			return err
 		}

@@ -18,18 +18,21 @@ var (
 func measureGrid(ctx context.Context, s *suite) error {
 	long := s.windowPlan().long
 	for _, keys := range gridKeys {
-		if !s.wants(fmt.Sprintf("K=%d", keys)) {
-			continue
-		}
-		in, err := newWindowInput(s.size, s.cores[0], keys)
-		if err != nil {
-			return err
-		}
+		var in windowInput
 		for _, g := range []struct {
 			kind windowKind
 			f    floor
 		}{{withInverse, atMost(1.3, 1.1)}, {withoutInverse, atMost(2, 1.5)}} {
 			for _, slides := range gridSlides {
+				if !s.wants(gridCell(g.kind, keys, long, slideOf(long, slides))) {
+					continue
+				}
+				if in.pairs == nil {
+					var err error
+					if in, err = newWindowInput(s.size, s.cores[0], keys); err != nil {
+						return err
+					}
+				}
 				if err := measureGridCell(ctx, s, in, g.kind, long, slides, g.f); err != nil {
 					return fmt.Errorf("%d keys, %s: %w", keys, g.kind.name, err)
 				}
@@ -37,6 +40,11 @@ func measureGrid(ctx context.Context, s *suite) error {
 		}
 	}
 	return nil
+}
+
+// gridCell is the name of a window of the grid.
+func gridCell(kind windowKind, keys, length, slide int) string {
+	return fmt.Sprintf("%s, K=%d, W=%d, slide %d", kind.name, keys, length, slide)
 }
 
 // slideOf is the slide of a window in batches.
@@ -57,7 +65,7 @@ func measureGridCell(ctx context.Context, s *suite, in windowInput, kind windowK
 			return err
 		}
 		defer func() { err = errors.Join(err, w.close()) }()
-		w.name = fmt.Sprintf("%s, K=%d, W=%d, slide %d", kind.name, in.keys, length, w.slide)
+		w.name = gridCell(kind, in.keys, length, w.slide)
 		all = append(all, w)
 		if err := w.warm(ctx, 2*length); err != nil {
 			return err

@@ -34,7 +34,7 @@ func measureOverhead(ctx context.Context, s *suite) error {
 
 // measureEmptyJobs measures jobs without data and without a stream around them.
 func measureEmptyJobs(ctx context.Context, s *suite, r row, cores int) (err error) {
-	e, err := newEngine(cores, "")
+	e, err := newEngine(cores)
 	if err != nil {
 		return err
 	}
