@@ -21,6 +21,18 @@ type batchLoop struct {
 // cannot go on.
 func (l *batchLoop) tick(ctx context.Context, ms int64) bool {
 	t := dstream.Time(ms)
+	if t <= l.made { // with those that a pause has held up
+		return ctx.Err() == nil
+	}
+	missed := l.r.missed
+	if !l.awaitRunning(ctx) {
+		return false
+	}
+	if l.r.missed != missed { // after a pause, as after the start
+		if next, ok := l.catchUp(ctx, ms); !ok || next > ms {
+			return ok
+		}
+	}
 	if l.leavesOut(t) {
 		l.r.overload.ticked()
 		return ctx.Err() == nil

@@ -85,11 +85,24 @@ func describe(g *dstream.Graph, inputs []savedInput, blobs *blobs) ([]byte, erro
 //
 // Errors: *dstream.ChangedError if it cannot go on.
 func (d *durable) changes(app driverlog.App, g *dstream.Graph) (notes []string, err error) {
+	return d.changed(app, programOf(g))
+}
+
+// A program is what makes a graph the one that it is.
+type program struct {
+	fingerprint string
+	nodes       []dstream.NodeInfo
+}
+
+func programOf(g *dstream.Graph) program { return program{g.Fingerprint(), g.Nodes()} }
+
+// changed is changes for a program.
+func (d *durable) changed(app driverlog.App, now program) (notes []string, err error) {
 	var was description
 	if err := json.Unmarshal(app.Description, &was); err != nil {
 		return nil, fmt.Errorf("%w: description of application %s: %w", ErrDamaged, d.app, err)
 	}
-	if was.Fingerprint == g.Fingerprint() {
+	if was.Fingerprint == now.fingerprint {
 		return nil, nil
 	}
 	switch {
@@ -97,13 +110,13 @@ func (d *durable) changes(app driverlog.App, g *dstream.Graph) (notes []string, 
 		return nil, fmt.Errorf("%w: it is described in version %d, this build knows %d", dstream.ErrChanged, was.Version, descriptionVersion)
 	case was.Nodes == nil:
 	case was.Version == descriptionVersion:
-		return dstream.NodeChanges(was.Nodes, g.Nodes())
+		return dstream.NodeChanges(was.Nodes, now.nodes)
 	default:
-		if err := dstream.DiffNodes(was.Nodes, g.Nodes()); err != nil {
+		if err := dstream.DiffNodes(was.Nodes, now.nodes); err != nil {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("%w: the graph has fingerprint %s, it had %s", dstream.ErrChanged, g.Fingerprint(), was.Fingerprint)
+	return nil, fmt.Errorf("%w: the graph has fingerprint %s, it had %s", dstream.ErrChanged, now.fingerprint, was.Fingerprint)
 }
 
 // register enters a new application in the driver log.

@@ -38,6 +38,9 @@ import (
 // so that a context on another machine goes on. dir has the blocks of receivers only: what they acknowledged goes on on this
 // machine alone. It may be empty where there are none.
 //
+// With Options.Cluster the context is that of one driver of several: nothing that the log says is looked at before Start, which
+// waits to lead. It ends with its term; Drive makes the next one.
+//
 // Cost: two or three flushes to disk a batch, one for each block that is received, and a small file whenever state was written.
 // Errors: what setup returns; *boltlog.LockedError naming the process that has the folder; *dstream.ChangedError naming the first
 // difference of the graphs, see dstream.NodeChanges; *FolderError for a folder of another application; ErrDamaged and what the driver log says about damage, naming the file; options that are not valid, and
@@ -62,7 +65,7 @@ func getOrCreate(dir string, opts Options, setup func(ssc *Context) error) (*Con
 		return nil, err
 	}
 	// The last one made is the one that runs, so that variables which setup sets are those of it.
-	trial := New(opts)
+	trial := newContext(opts)
 	err = declare(trial, setup)
 	nodes := trial.graph.Nodes()
 	if err := errors.Join(err, trial.Stop(context.Background(), StopOptions{})); err != nil {
@@ -72,7 +75,7 @@ func getOrCreate(dir string, opts Options, setup func(ssc *Context) error) (*Con
 	if err != nil {
 		return nil, err
 	}
-	c := New(opts)
+	c := newContext(opts)
 	c.durable = d
 	err = declare(c, setup)
 	if err == nil {
@@ -80,7 +83,7 @@ func getOrCreate(dir string, opts Options, setup func(ssc *Context) error) (*Con
 			err = fmt.Errorf("setup declares something else each time: %w", diff)
 		}
 	}
-	if err == nil {
+	if err == nil && opts.Cluster == nil { // what a node that does not lead knows may be old
 		_, _, err = d.prior(context.Background(), c)
 	}
 	if err != nil {
@@ -138,7 +141,7 @@ const stateFolder = "state"
 
 // newDurable returns what a context keeps, with nothing opened.
 func newDurable(dir string, opts Options) *durable {
-	d := &durable{dir: dir, app: opts.App, log: opts.Log, store: opts.Store, storage: folderStorage{dir}}
+	d := &durable{dir: dir, app: opts.App, log: opts.driverLog(), store: opts.Store, storage: folderStorage{dir}}
 	if d.store != nil {
 		d.storage = blobStorage{store: d.store}
 	}

@@ -44,8 +44,13 @@ type Options struct {
 	// Log holds what the driver decides about batches. Nil means one in memory. A given log is not
 	// closed by the context, and must hold no other running context of the same App.
 	Log driverlog.Log
+	// Cluster is Log for a program that several processes run at once, of which one makes the batches and the others stand by: see Drive. It needs
+	// a Store that all of them share, and takes the place of Log. Like a given Log it is not closed by the context.
+	Cluster Cluster
+	// DriverListener is told how a driver of several fares, by Drive alone.
+	DriverListener DriverListener
 	// Store makes a context of GetOrCreate keep checkpoints, and the state of streams, as blobs of a store, so that it can go on on another
-	// machine. It needs a Log that is as durable, such as one of package objectlog in the same store, and must hold no other
+	// machine. It needs a Log that is as durable, such as one of package objectlog in the same store, or a Cluster, and must hold no other
 	// application. An Engine that is given must have it as its CheckpointStore. Nil: files in the folder.
 	Store blobstore.Store
 	// ConcurrentJobs is how many output operations run at once. 0 means 1: the outputs of a batch in the
@@ -117,8 +122,13 @@ func (o Options) Validate() error {
 	case o.Interval < 0 || o.Interval%time.Millisecond != 0:
 		bad("Interval: %w: %v is not a positive whole number of milliseconds", dstream.ErrBadDuration, o.Interval)
 	}
-	if o.Store != nil && o.Log == nil {
-		bad("Store: it needs a Log, which keeps other drivers out")
+	switch {
+	case o.Cluster != nil && o.Log != nil:
+		bad("Cluster and Log cannot both be given")
+	case o.Cluster != nil && o.Store == nil:
+		bad("Cluster: it needs a Store, where the other drivers find what this one has left")
+	case o.Store != nil && o.driverLog() == nil:
+		bad("Store: it needs a Log or a Cluster, which keeps other drivers out")
 	}
 	if len(o.App) > driverlog.MaxName {
 		bad("App has %d bytes, at most %d are allowed", len(o.App), driverlog.MaxName)
@@ -163,8 +173,8 @@ func (o Options) Validate() error {
 func (o Options) String() string {
 	o = o.withDefaults()
 	return fmt.Sprintf("app %q, interval %v, concurrent jobs %d, on failure: %v, keep checkpoints %d, keep persisted %t, stop timeout %v, max pending records %d, block interval %v, "+
-		"restart delay %v, max rate %d/s, back-pressure %v, dynamic interval %v, missed batches %v, dynamic allocation %v, listeners %d, own engine %t (%v)", o.App, o.Interval, o.ConcurrentJobs, o.OnFailure, o.KeepCheckpoints, o.KeepPersisted, o.StopTimeout,
-		o.MaxPendingRecords, o.BlockInterval, o.RestartDelay, o.MaxRate, o.Backpressure, o.DynamicInterval, o.Missed, o.DynamicAllocation, len(o.Listeners), o.Engine == nil, o.EngineOptions)
+		"restart delay %v, max rate %d/s, back-pressure %v, dynamic interval %v, missed batches %v, dynamic allocation %v, listeners %d, one of several drivers %t, own engine %t (%v)", o.App, o.Interval, o.ConcurrentJobs, o.OnFailure, o.KeepCheckpoints, o.KeepPersisted, o.StopTimeout,
+		o.MaxPendingRecords, o.BlockInterval, o.RestartDelay, o.MaxRate, o.Backpressure, o.DynamicInterval, o.Missed, o.DynamicAllocation, len(o.Listeners), o.Cluster != nil, o.Engine == nil, o.EngineOptions)
 }
 
 // patience is how long a stop waits for functions that ignore their context; 0 means for ever.

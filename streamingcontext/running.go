@@ -87,6 +87,9 @@ func (r *running) settle() {
 func (r *running) committed(id int64, t dstream.Time) {
 	r.c.graph.Forget(t)
 	r.c.blocks.complete(t)
+	if r.c.tenure != nil {
+		r.c.tenure.fruitful.Store(true)
+	}
 	if r.c.bus.idle() {
 		return
 	}
@@ -127,12 +130,12 @@ func (r *running) launch(ctx context.Context, term driverlog.Term, now, first in
 		defer close(r.loopEnded)
 		r.last = dstream.Time(first) - dstream.Time(r.timer.period)
 		r.loop.made = r.last
-		if !r.loop.runAgain(work) {
+		if !r.loop.runAgain(work) || !r.loop.awaitRunning(work) || r.loop.stoppedFirst() {
 			return
 		}
 		next, ok := r.loop.catchUp(work, first)
 		if r.last = r.loop.made; ok {
-			r.last = dstream.Time(r.timer.run(work, next))
+			r.last = max(dstream.Time(r.timer.run(work, next)), r.loop.made)
 		}
 	})
 }

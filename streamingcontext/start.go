@@ -81,12 +81,27 @@ func (c *Context) start(ctx context.Context) error {
 	return nil
 }
 
-// lead begins a term and starts what runs in it.
+// lead begins a term and starts what runs in it. What that waits for ends with the term.
 func (c *Context) lead(ctx context.Context, log driverlog.Log, own bool) error {
-	term, err := log.Lead(ctx)
+	term, err := c.tenure.lead(ctx, log)
 	if err != nil {
 		return err
 	}
+	ctx, release := withTerm(ctx, term)
+	defer release()
+	if err := c.begin(ctx, log, own, term); err != nil {
+		select {
+		case <-term.Lost:
+			return fmt.Errorf("%w: %w", ErrTermLost, err)
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// begin starts what runs in a term.
+func (c *Context) begin(ctx context.Context, log driverlog.Log, own bool, term driverlog.Term) error {
 	l := c.newLedger(log, term.Epoch)
 	app, err := l.state(ctx)
 	if err != nil {
@@ -119,6 +134,15 @@ func (c *Context) goOn(ctx context.Context, r *running, app driverlog.App, now, 
 		return c.recover(ctx, r, app, interval)
 	}
 	var marks []protocol.Mark
+	if c.opts.Cluster != nil { // GetOrCreate has not looked
+		state, err := c.durable.log.State(ctx)
+		if err == nil {
+			err = c.durable.fresh(state)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
 	if c.durable != nil { // a sink that has batches already is not that of a new application
 		if marks, err = c.durable.agree(ctx, c, app); err != nil {
 			return 0, err

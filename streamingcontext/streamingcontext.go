@@ -53,6 +53,7 @@ type Context struct {
 	outcome   *outcome
 	aside     asideList
 	durable   *durable   // what outlives the process; nil unless GetOrCreate made the context
+	tenure    *tenure    // of a driver of several; nil unless Drive made the context
 	starting  sync.Mutex // held by Start and the first steps of Stop; taken before mu
 
 	mu          sync.Mutex // guards the fields below
@@ -63,8 +64,17 @@ type Context struct {
 	stopping    *stopping          // set by the first stop
 }
 
-// New returns a context. It starts nothing; what is wrong with opts is returned by Start.
+// New returns a context. It starts nothing; what is wrong with opts is returned by Start, ErrClusterNeedsFolder among it.
 func New(opts Options) *Context {
+	c := newContext(opts)
+	if opts.Cluster != nil {
+		c.errs = append(c.errs, ErrClusterNeedsFolder)
+	}
+	return c
+}
+
+// newContext is New for those, too, whose batches outlive the process.
+func newContext(opts Options) *Context {
 	c := &Context{outcome: newOutcome()}
 	if err := opts.Validate(); err != nil {
 		c.errs = append(c.errs, err)

@@ -22,7 +22,7 @@ type clusterFlags struct {
 	timeout       time.Duration
 }
 
-func clusterCommand(p *printer, f folders) *cobra.Command {
+func clusterCommand(p *printer) *cobra.Command {
 	o := new(clusterFlags)
 	c := group("cluster", "The drivers of a cluster",
 		&cobra.Command{
@@ -68,7 +68,7 @@ func clusterCommand(p *printer, f folders) *cobra.Command {
 	c.PersistentFlags().StringVar(&o.cert, "cert", "", "a certificate of that authority for clients, PEM")
 	c.PersistentFlags().StringVar(&o.key, "key", "", "its private key, PEM")
 	c.PersistentFlags().DurationVar(&o.timeout, "timeout", time.Minute, "how long to wait for each driver that is asked")
-	c.AddCommand(initCommand(p, f), recoverCommand(p, f))
+	c.AddCommand(initCommand(p), recoverCommand(p))
 	return c
 }
 

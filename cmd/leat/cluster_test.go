@@ -6,13 +6,17 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"net"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/leat-io/leat/scheduler/driverlog/raftlog"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/admin"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link/linktest"
@@ -191,42 +195,40 @@ func goneAddress(t *testing.T) string {
 }
 
 func TestInitAndRecover(t *testing.T) {
-	var asked []recoverOptions
-	f := folders{
-		init: func(_ context.Context, dir string, o initOptions) (initReport, error) {
-			return initReport{ID: o.Name + "-0000000000000001", Cluster: ofTest, Address: o.Address}, nil
-		},
-		recover: func(_ context.Context, dir string, o recoverOptions) (recoverReport, error) {
-			asked = append(asked, o)
-			return recoverReport{ID: "d-1-0000000000000001", Cluster: ofTest, Address: "a:1", Index: 7, Members: []string{"d-2"}}, nil
-		},
-	}
+	dir := filepath.Join(t.TempDir(), "raft")
 	do := func(args ...string) (stdout, stderr string, err error) {
 		var out, errs bytes.Buffer
-		err = runWith(t.Context(), args, &out, &errs, f)
-		return out.String(), errs.String(), err
+		err = run(t.Context(), append([]string{"cluster"}, args...), &out, &errs)
+		return strings.ReplaceAll(out.String(), dir, "DIR"), errs.String(), err
 	}
-	if out, _, err := do("cluster", "init", "dir", "-name", "d-1", "-address", "a:1"); err != nil || out != "dir: driver d-1-0000000000000001 of the new cluster "+ofTest+", at a:1\n" {
+	if out, _, err := do("init", dir, "-name", "d-1"); err != nil || !regexp.MustCompile("^DIR: driver d-1-[0-9a-f]{16} of the new cluster [0-9a-f]{32}\n$").MatchString(out) {
 		t.Errorf("init prints %q, %v", out, err)
 	}
-	if _, _, err := do("cluster", "init", "dir"); err == nil {
-		t.Error("init needs no address")
+	if _, _, err := do("init", dir, "-name", "d-2"); err == nil || !strings.Contains(err.Error(), "already") {
+		t.Errorf("init of a driver's folder returns %v", err)
 	}
-	out, errs, err := do("cluster", "recover", "dir")
+	out, errs, err := do("recover", dir)
 	if err == nil || !strings.HasPrefix(errs, "WARNING: ") || !strings.Contains(out, "would be the only one") {
 		t.Errorf("recover prints %q, %q, %v", out, errs, err)
 	}
-	out, errs, err = do("cluster", "recover", "dir", "-accept-loss", "-address", "b:1")
-	if err != nil || !strings.HasPrefix(errs, "WARNING: ") || !strings.Contains(out, `is now the only one, at a:1; the log ends at index 7; no members any more: ["d-2"]`) {
+	out, errs, err = do("recover", dir, "-accept-loss", "-address", "127.0.0.1:1")
+	if err != nil || !strings.HasPrefix(errs, "WARNING: ") || !strings.Contains(out, "is now the only one; the log ends at index 1; no members any more: []") {
 		t.Errorf("recover prints %q, %q, %v", out, errs, err)
 	}
-	if !slices.Equal(asked, []recoverOptions{{Check: true}, {Address: "b:1"}}) {
-		t.Errorf("asked to recover %+v", asked)
-	}
-	f = folders{}
-	for _, args := range [][]string{{"cluster", "init", "dir", "-address", "a:1"}, {"cluster", "recover", "dir"}} {
-		if _, _, err := do(args...); !errors.Is(err, errNotHere) {
-			t.Errorf("leat %q returns %v", args, err)
+	for _, command := range []string{"init", "recover"} {
+		log, err := raftlog.Open(dir, raftlog.Options{Name: "d-1"})
+		if err != nil {
+			t.Fatal(err)
 		}
+		var locked *raftlog.LockedError
+		if _, _, err := do(command, dir); !errors.As(err, &locked) {
+			t.Errorf("%s of a folder in use returns %v", command, err)
+		}
+		if err := log.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := do("recover", t.TempDir(), "-accept-loss"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("recover of an empty folder returns %v", err)
 	}
 }

@@ -26,12 +26,7 @@ func main() {
 }
 
 // run executes the command line args.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	return runWith(ctx, args, stdout, stderr, folders{})
-}
-
-// runWith executes the command line args; f is what is done to drivers' folders.
-func runWith(ctx context.Context, args []string, stdout, stderr io.Writer, f folders) (err error) {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	w := bufio.NewWriterSize(stdout, 64<<10)
 	defer func() { err = errors.Join(err, w.Flush()) }()
 	p := &printer{w: w}
@@ -52,7 +47,7 @@ func runWith(ctx context.Context, args []string, stdout, stderr io.Writer, f fol
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetArgs(doubleDashes(args))
-	root.AddCommand(logCommand(p), checkpointCommand(p), sinkCommand(p), clusterCommand(p, f), manifestCommand(p))
+	root.AddCommand(logCommand(p), checkpointCommand(p), sinkCommand(p), clusterCommand(p), manifestCommand(p))
 	return root.ExecuteContext(ctx)
 }
 

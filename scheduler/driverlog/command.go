@@ -30,6 +30,8 @@ const (
 	Application
 	// Checkpointed names a checkpoint that holds all up to a batch, and the batches whose inputs stay.
 	Checkpointed
+	// Control says what operators want of an application: that it runs, pauses or stops.
+	Control
 )
 
 // String returns the kind's name as the papers write it.
@@ -47,6 +49,8 @@ func (k Kind) String() string {
 		return "application"
 	case Checkpointed:
 		return "checkpointed"
+	case Control:
+		return "control"
 	}
 	return fmt.Sprintf("kind %d", uint8(k))
 }
@@ -77,6 +81,7 @@ type Command struct {
 	Batch    int64     // of batches: the id, from 0; Checkpointed: the last batch that the checkpoint holds
 	Time     int64     // Begin: the batch time in milliseconds since the epoch of Unix; Application: the zero time
 	Keep     int64     // Checkpointed: the first batch whose inputs stay, at most Batch+1
+	Status   Status    // Control: what the application is to be
 	Inputs   []Input   // Begin: kept in the order given
 	Manifest []byte    // Prepared: the attempts that won; Application: what it is; Checkpointed: what it consists of
 }
@@ -90,12 +95,12 @@ func (c Command) Validate() error {
 		switch {
 		case c.Node == "" || len(c.Node) > MaxName:
 			return bad("Node", "must have 1 to 255 bytes")
-		case c.Epoch != 0 || c.App != "" || c.Batch != 0 || c.Keep != 0:
-			return bad("Epoch, App, Batch and Keep", "must be zero")
+		case c.Epoch != 0 || c.App != "" || c.Batch != 0 || c.Keep != 0 || c.Status != 0:
+			return bad("Epoch, App, Batch, Keep and Status", "must be zero")
 		}
 	} else {
 		switch {
-		case c.Kind < Begin || c.Kind > Checkpointed:
+		case c.Kind < Begin || c.Kind > Control:
 			return bad("Kind", "is not known")
 		case c.Epoch == 0:
 			return bad("Epoch", "must be the epoch of a term")
@@ -105,12 +110,16 @@ func (c Command) Validate() error {
 			return bad("App", "must have 1 to 255 bytes")
 		case c.Batch < 0 || c.Batch > maxBatch:
 			return bad("Batch", "must not be negative")
-		case c.Kind == Application && c.Batch != 0:
+		case (c.Kind == Application || c.Kind == Control) && c.Batch != 0:
 			return bad("Batch", "must be zero")
 		case c.Kind != Checkpointed && c.Keep != 0:
 			return bad("Keep", "must be zero")
 		case c.Keep < 0 || c.Keep > c.Batch+1:
 			return bad("Keep", "must be 0 to one past Batch")
+		case c.Kind != Control && c.Status != 0:
+			return bad("Status", "must be zero")
+		case c.Status > Stopped:
+			return bad("Status", "is not known")
 		}
 	}
 	switch {

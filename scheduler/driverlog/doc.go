@@ -32,7 +32,9 @@
 // its committed batches are kept, so that what was made of them can be made again; a Checkpointed command names what
 // has been stored instead and says from which batch on inputs are still needed.
 //
-// Encodings have a version. Version 2 is written; version 1, which knows no registered applications, is read.
+// Operators say by a Control that an application pauses, stops or goes on; drivers do what it says. [SetStatus] proposes one.
+//
+// Encodings have a version. Version 2 is written, and version 3 where there is a Control; version 1, which knows no registered applications, is read.
 //
 // Any goroutine may call a Log. Step and the methods of State are for one goroutine at a time: the
 // log implementation serialises them. One package a folder implements Log: memlog in memory, boltlog in a file. Package

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +46,13 @@ func goldenCommands2() []driverlog.Command {
 		fresh, prepared(1, "late", 0, "manifest"), committed(1, "late", 0), application(1, "late", 0, "one stream"),
 		prepared(1, "counts", 2, "manifest 2"), committed(1, "counts", 2), third, checkpointed(1, "late", 0, 1, "files of 0"),
 	)
+}
+
+// goldenCommands3 goes on with Control, which version 3 has added.
+func goldenCommands3() []driverlog.Command {
+	remembered := controlled(1, "counts", driverlog.Running)
+	remembered.Request = driverlog.RequestID{Proposer: 1, Seq: 4}
+	return append(goldenCommands2(), controlled(1, "counts", driverlog.Paused), controlled(1, "late", driverlog.Stopped), remembered, controlled(1, "late", driverlog.Running))
 }
 
 func golden(t *testing.T, name string, got []string) {
@@ -145,10 +153,54 @@ func TestFormat(t *testing.T) {
 		if diff := cmp.Diff(m.Apps, got.Apps, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("applications (-want +got):\n%s", diff)
 		}
-		if got.Index != 20 || got.Epoch != 1 || got.Leader != "driver-1" {
+		if got.Index != 20 || got.Apps[0].Status != driverlog.Running || got.Epoch != 1 || got.Leader != "driver-1" {
 			t.Errorf("state of index %d, epoch %d, leader %q", got.Index, got.Epoch, got.Leader)
 		}
 	})
+}
+
+// What was written before Control is written as it was; only what has to do with one has version 3.
+func TestFormatVersion3(t *testing.T) {
+	first := len(goldenCommands2())
+	var lines []string
+	for _, c := range goldenCommands3()[first:] {
+		lines = append(lines, hex.EncodeToString(c.Append(nil)))
+	}
+	golden(t, "commands.v3.hex", lines)
+	for i, data := range readGolden(t, "commands.v3.hex") {
+		got, err := driverlog.DecodeCommand(data)
+		if diff := cmp.Diff(goldenCommands3()[first+i], got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Errorf("command %d: %v (-want +got):\n%s", i, err, diff)
+		}
+	}
+	m := &machine{}
+	lines = nil
+	for i, c := range goldenCommands3() {
+		m.must(t, c)
+		if i >= first {
+			lines = append(lines, hex.EncodeToString(m.Append(nil)))
+		}
+	}
+	golden(t, "state.v3.hex", lines)
+	for i, data := range readGolden(t, "state.v3.hex") {
+		got, err := driverlog.DecodeState(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := [][2]driverlog.Status{{driverlog.Paused, driverlog.Running}, {driverlog.Paused, driverlog.Stopped}, {driverlog.Running, driverlog.Stopped}, {}}[i]
+		if have := [2]driverlog.Status{got.App("counts").Status, got.App("late").Status}; have != want || data[3] != 3 {
+			t.Errorf("state %d has version %d and statuses %v, want 3 and %v", i, data[3], have, want)
+		}
+	}
+	// Once no Control is remembered, and all run, builds that know of none can read it again.
+	for seq := range uint64(driverlog.Remembered) {
+		c := lead("driver-1")
+		c.Request = driverlog.RequestID{Proposer: 9, Seq: seq + 1}
+		m.must(t, c)
+	}
+	if data := m.Append(nil); data[3] != 2 {
+		t.Errorf("a state without a trace of Control has version %d", data[3])
+	}
 }
 
 func TestDecode(t *testing.T) {
@@ -182,11 +234,11 @@ func TestDecode(t *testing.T) {
 	})
 	t.Run("newer_versions_are_named", func(t *testing.T) {
 		data := goldenCommands()[0].Append(nil)
-		data[0] = 3
+		data[0] = 4
 		_, err := driverlog.DecodeCommand(data)
 		var version *driverlog.VersionError
-		if !errors.As(err, &version) || version.Got != 3 || version.Known != 2 {
-			t.Errorf("DecodeCommand = %v, want a VersionError with Got 3, Known 2", err)
+		if !errors.As(err, &version) || version.Got != 4 || version.Known != 3 {
+			t.Errorf("DecodeCommand = %v, want a VersionError with Got 4, Known 3", err)
 		}
 	})
 	t.Run("kinds_of_version_2_are_refused_in_version_1", func(t *testing.T) {
@@ -199,6 +251,22 @@ func TestDecode(t *testing.T) {
 		data = []byte{2, byte(driverlog.Application), 0, 0, 1, 0, 1, 'a', 0, 0, 0, 0, 0}
 		if _, err := driverlog.DecodeCommand(data); err != nil {
 			t.Errorf("the same of version 2: %v", err)
+		}
+	})
+	t.Run("a_version_has_its_kinds_alone", func(t *testing.T) {
+		var corrupt *driverlog.CorruptError
+		for _, c := range []driverlog.Command{controlled(1, "a", driverlog.Paused), committed(1, "a", 0)} {
+			data := c.Append(nil)
+			data[0] = 5 - data[0]
+			if _, err := driverlog.DecodeCommand(data); !errors.As(err, &corrupt) {
+				t.Errorf("%s of version %d = %v, want a CorruptError", c.Kind, data[0], err)
+			}
+		}
+		m := busy(t)
+		data := m.Append(nil)
+		data[3] = 3
+		if _, err := driverlog.DecodeState(withChecksum(data[:len(data)-4])); !errors.As(err, &corrupt) {
+			t.Errorf("DecodeState = %v, want a CorruptError", err)
 		}
 	})
 	t.Run("announced_sizes_are_not_allocated", func(t *testing.T) {
@@ -224,7 +292,7 @@ func TestDecode(t *testing.T) {
 }
 
 func FuzzDecodeCommand(f *testing.F) {
-	for _, data := range append(readGolden(f, "commands.v1.hex"), readGolden(f, "commands.v2.hex")...) {
+	for _, data := range slices.Concat(readGolden(f, "commands.v1.hex"), readGolden(f, "commands.v2.hex"), readGolden(f, "commands.v3.hex")) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -246,7 +314,7 @@ func FuzzDecodeCommand(f *testing.F) {
 
 // FuzzDecodeState gives the bytes a right checksum, so that the fields behind it are reached.
 func FuzzDecodeState(f *testing.F) {
-	for _, data := range append(readGolden(f, "state.v1.hex"), readGolden(f, "state.v2.hex")...) {
+	for _, data := range slices.Concat(readGolden(f, "state.v1.hex"), readGolden(f, "state.v2.hex"), readGolden(f, "state.v3.hex")) {
 		f.Add(data[:len(data)-4])
 	}
 	m := busy(f)

@@ -34,7 +34,7 @@ type Log interface {
 	// means for one of Propose.
 	ProposeAll(ctx context.Context, cmds []Command) ([]Result, error)
 	// State returns a copy of the state that includes every command answered before the call. It is
-	// called at the start of a term and by monitoring, not once a batch; the copy is the caller's.
+	// called at the start of a term, by monitoring, and once an interval by drivers that are several; the copy is the caller's.
 	State(ctx context.Context) (State, error)
 	// Lead waits until this node leads and its LeaderStart has been applied, and returns the term. All
 	// callers within one term get the same epoch. After a term has ended the next call never

@@ -142,6 +142,17 @@ func (m *model) step(index uint64, c driverlog.Command) (verdict string, at uint
 				return "again", old.index
 			}
 		}
+	case driverlog.Control:
+		if m.last(driverlog.Application, c.App) == nil {
+			return "status", 0
+		}
+		was := driverlog.Running
+		if old := m.last(driverlog.Control, c.App); old != nil {
+			was = old.cmd.Status
+		}
+		if was == c.Status {
+			return "again", 0
+		}
 	}
 	m.accepted = append(m.accepted, record{index, c})
 	return "", index
@@ -161,6 +172,7 @@ func verdict(res driverlog.Result, err error) string {
 		{"order", is[*driverlog.OrderError](err)},
 		{"zero time", is[*driverlog.ZeroTimeError](err)},
 		{"checkpoint", is[*driverlog.CheckpointError](err)},
+		{"status", is[*driverlog.StatusError](err)},
 		{"again", func() bool { return err == nil && res.Duplicate }},
 		{"", func() bool { return err == nil }},
 	} {
@@ -180,7 +192,7 @@ func is[E error](err error) func() bool {
 
 // drawCommand makes commands that are mostly about the batches whose turn it is.
 func drawCommand(t *rapid.T, s *driverlog.State) driverlog.Command {
-	c := driverlog.Command{Kind: driverlog.Kind(rapid.SampledFrom([]int{1, 2, 2, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 6, 6}).Draw(t, "kind"))}
+	c := driverlog.Command{Kind: driverlog.Kind(rapid.SampledFrom([]int{1, 2, 2, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 6, 6, 7}).Draw(t, "kind"))}
 	if rapid.IntRange(0, 3).Draw(t, "with id") == 0 {
 		c.Request = driverlog.RequestID{Proposer: 1, Seq: rapid.Uint64Range(1, 40).Draw(t, "seq")}
 	}
@@ -211,6 +223,9 @@ func drawCommand(t *rapid.T, s *driverlog.State) driverlog.Command {
 	case driverlog.Application:
 		c.Time = rapid.SampledFrom([]int64{0, 0, 0, 0, 7}).Draw(t, "zero")
 		c.Manifest = rapid.SampledFrom([][]byte{nil, []byte("g1"), []byte("g2")}).Draw(t, "description")
+		return c
+	case driverlog.Control:
+		c.Status = driverlog.Status(rapid.IntRange(0, 2).Draw(t, "status"))
 		return c
 	case driverlog.Checkpointed:
 		c.Batch = max(0, app.Oldest()-1+near)

@@ -7,9 +7,27 @@ import (
 
 // A snapshot begins with these letters and a byte for the format version.
 const (
-	snapshotMagic   = "LDL"
-	snapshotVersion = 2
+	snapshotMagic = "LDL"
+	// Version 2 is that of a state in which all applications run and no request of a Control is remembered, so that builds which know of none
+	// can read it. Version 3 is that of all others.
+	snapshotVersion        = 2
+	controlSnapshotVersion = 3
 )
+
+// version returns that which a state is written in.
+func (s *State) version() byte {
+	for i := range s.Apps {
+		if s.Apps[i].Status != Running {
+			return controlSnapshotVersion
+		}
+	}
+	for i := range s.recent.answers {
+		if s.recent.answers[i].kind == Control {
+			return controlSnapshotVersion
+		}
+	}
+	return snapshotVersion
+}
 
 // What an encoded application says of its registration.
 const (
@@ -23,10 +41,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Append returns dst with the encoding of s behind it. States that went through the same commands
 // have equal bytes.
 //
-// Shape, version 2; primitives as in Command.Append:
+// Shape, version 2 or 3; primitives as in Command.Append:
 //
 //	magic      "LDL"
-//	version    byte, 2
+//	version    byte, 2 or 3
 //	index      unsigned
 //	epoch      unsigned
 //	leader     string
@@ -41,6 +59,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 //	  zero     signed, unless known is 0
 //	  text     bytes, unless known is 0: the description
 //	  batch    unsigned, only if known is 2; so are keep unsigned, manifest bytes and index unsigned of the checkpoint
+//	  status   byte, only in version 3, unless known is 0
 //	  kept     unsigned count, unless known is 0, then all but the last kept batch, oldest first: the last is the one above
 //	requests   unsigned count, then of each, oldest first:
 //	  id       proposer unsigned, seq unsigned
@@ -56,7 +75,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func (s *State) Append(dst []byte) []byte {
 	start := len(dst)
 	dst = append(dst, snapshotMagic...)
-	dst = append(dst, snapshotVersion)
+	version := s.version()
+	dst = append(dst, version)
 	dst = binary.AppendUvarint(dst, s.Index)
 	dst = binary.AppendUvarint(dst, s.Epoch)
 	dst = appendBytes(dst, s.Leader)
@@ -72,7 +92,7 @@ func (s *State) Append(dst []byte) []byte {
 		for j := range a.Open {
 			dst = appendBatch(dst, &a.Open[j])
 		}
-		dst = appendRegistered(dst, a)
+		dst = appendRegistered(dst, a, version)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(s.recent.ids)))
 	for i := range s.recent.ids {
@@ -88,7 +108,7 @@ func (s *State) Append(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
 
-func appendRegistered(dst []byte, a *App) []byte {
+func appendRegistered(dst []byte, a *App, version byte) []byte {
 	if !a.Registered {
 		return append(dst, unregistered)
 	}
@@ -104,6 +124,9 @@ func appendRegistered(dst []byte, a *App) []byte {
 		dst = binary.AppendUvarint(dst, uint64(a.Checkpoint.Keep))
 		dst = appendBytes(dst, a.Checkpoint.Manifest)
 		dst = binary.AppendUvarint(dst, a.Checkpoint.Index)
+	}
+	if version == controlSnapshotVersion {
+		dst = append(dst, byte(a.Status))
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(a.Kept)))
 	for i := range len(a.Kept) - 1 {
@@ -130,7 +153,7 @@ func DecodeState(data []byte) (State, error) {
 	for i := range len(snapshotMagic) {
 		d.require(d.byte("magic") == snapshotMagic[i], "magic")
 	}
-	version := d.version(snapshotVersion)
+	version := d.version(controlSnapshotVersion)
 	if d.err != nil {
 		return State{}, d.err
 	}
@@ -160,6 +183,7 @@ func DecodeState(data []byte) (State, error) {
 		s.recent.add(id, a)
 	}
 	d.end()
+	d.require(version == 1 || version == s.version(), "version")
 	if d.err != nil {
 		return State{}, d.err
 	}
@@ -197,14 +221,14 @@ func (d *decoder) app(s *State, version byte) App {
 		a.Open = append(a.Open, b)
 	}
 	if version > 1 {
-		d.registered(s, &a)
+		d.registered(s, &a, version)
 	}
 	d.require(a.Next > 0 || a.Registered, "next")
 	return a
 }
 
 // registered reads what follows the open batches of a.
-func (d *decoder) registered(s *State, a *App) {
+func (d *decoder) registered(s *State, a *App, version byte) {
 	known := d.byte("registered")
 	d.require(known <= withCheckpoint, "registered")
 	if known == unregistered || d.err != nil {
@@ -222,6 +246,10 @@ func (d *decoder) registered(s *State, a *App) {
 		d.require(c.Batch >= 0 && c.Batch < a.Oldest(), "checkpoint batch")
 		d.require(c.Keep >= 0 && c.Keep <= c.Batch+1, "keep")
 		d.require(c.Index > 0 && c.Index <= s.Index, "checkpoint index")
+	}
+	if version == controlSnapshotVersion {
+		a.Status = Status(d.byte("status"))
+		d.require(a.Status <= Stopped, "status")
 	}
 	kept := d.count("kept batches", MaxKept)
 	first := a.Oldest() - int64(kept)
@@ -266,8 +294,11 @@ func (d *decoder) answer(s *State, version byte) (RequestID, answer) {
 	_, known := s.recent.find(id)
 	d.require(id != RequestID{} && !known, "request id")
 	last := Checkpointed
-	if version == 1 {
+	switch version {
+	case 1:
 		last = Committed
+	case controlSnapshotVersion:
+		last = Control
 	}
 	d.require(a.kind >= LeaderStart && a.kind <= last, "request kind")
 	d.require((a.app == "") == (a.kind == LeaderStart) && a.batch >= 0, "request app")

@@ -43,6 +43,7 @@ type App struct {
 	Zero        int64  // its zero time, milliseconds
 	Description []byte // the manifest of the latest one
 	Checkpoint  Checkpoint
+	Status      Status // of the latest Control
 	// Kept has the batches committed since the Application, from Checkpoint.Keep on, without their manifests; ascending and
 	// dense, and where it is not empty it ends with the batch that Last is.
 	Kept []Batch

@@ -8,7 +8,7 @@ import (
 // A Result is the answer to a command that took effect, now or before.
 type Result struct {
 	// Index is the log index at which the decision was taken: for a LeaderStart, the epoch. It is 0 for
-	// a Committed so old that the state has forgotten it, and for a repeated Application.
+	// a Committed so old that the state has forgotten it, and for a repeated Application or Control.
 	Index uint64
 	// Epoch is the epoch under which the answer was first given.
 	Epoch uint64
@@ -26,7 +26,7 @@ type Result struct {
 // stays decided, and the proposer wants to know. Refusals are not remembered.
 //
 // Errors: *CommandError, *FencedError, *RequestError, *DenseError, *TimeError, *WindowError,
-// *OrderError, *ConflictError, *ZeroTimeError, *CheckpointError, *LimitError; and *IndexError for indexes that do not rise.
+// *OrderError, *ConflictError, *ZeroTimeError, *CheckpointError, *StatusError, *LimitError; and *IndexError for indexes that do not rise.
 func Step(state *State, index uint64, cmd Command) (Result, error) {
 	if index <= state.Index {
 		return Result{}, &IndexError{Have: state.Index, Got: index}
@@ -62,6 +62,8 @@ func Step(state *State, index uint64, cmd Command) (Result, error) {
 		res, err = application(state, index, cmd)
 	case Checkpointed:
 		res, err = checkpointed(state, index, cmd)
+	case Control:
+		res, err = control(state, index, cmd)
 	}
 	if err != nil {
 		return Result{}, err

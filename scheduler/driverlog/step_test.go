@@ -52,6 +52,10 @@ func checkpointed(epoch uint64, app string, batch, keep int64, manifest string) 
 	return driverlog.Command{Kind: driverlog.Checkpointed, Epoch: epoch, App: app, Batch: batch, Keep: keep, Manifest: []byte(manifest)}
 }
 
+func controlled(epoch uint64, app string, status driverlog.Status) driverlog.Command {
+	return driverlog.Command{Kind: driverlog.Control, Epoch: epoch, App: app, Status: status}
+}
+
 func lead(node string) driverlog.Command {
 	return driverlog.Command{Kind: driverlog.LeaderStart, Node: node}
 }

@@ -14,8 +14,12 @@
 // The node always leads; [Log.StepDown] takes a term away from whoever holds it, as an election
 // would, and Options.LoseReply loses an answer after its effect. Both are for tests of callers.
 //
+// A [Group] is the double of a replicated log: a [Node] for each driver of a program that several run, of which one leads. What befalls drivers and commands in a
+// cluster befalls them by call or by plan.
+//
 // Guarantees: those of package driverlog, for as long as the process lives. Any goroutine may call
-// anything at any time. No goroutine is started and nothing blocks.
+// anything at any time. No goroutine is started, and nothing blocks but calls of a Node
+// that does not lead, or is paused.
 //
 // What is not here: durability. A snapshot can be taken with [driverlog.State.Append].
 //

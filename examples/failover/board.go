@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A board is what the nodes have said: lines "leading<TAB>epoch", "standing by" and "batch<TAB>id<TAB>epoch".
+type board struct {
+	mu      sync.Mutex
+	leader  int    // the node of the newest epoch, -1 before the first
+	epoch   uint64 // the newest
+	batch   int64  // the last batch that was committed, -1 before the first
+	by      uint64 // its epoch
+	at      time.Time
+	standby map[int]bool
+	changed chan struct{} // closed by the next change
+}
+
+func newBoard() *board {
+	return &board{leader: -1, batch: -1, standby: map[int]bool{}, changed: make(chan struct{})}
+}
+
+// line takes note of what a node said.
+func (b *board) line(node int, at time.Time, line string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var epoch uint64
+	var batch int64
+	switch {
+	case line == "standing by":
+		b.standby[node] = true
+	case scans(line, "leading\t%d", &epoch):
+		b.standby[node] = false
+		if epoch > b.epoch {
+			b.leader, b.epoch = node, epoch
+		}
+	case scans(line, "batch\t%d\t%d", &batch, &epoch):
+		if batch > b.batch {
+			b.batch, b.by, b.at = batch, epoch, at
+		}
+	default:
+		return
+	}
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+func scans(line, format string, into ...any) bool {
+	n, err := fmt.Sscanf(line, format, into...)
+	return err == nil && n == len(into) && strings.Count(line, "\t") == strings.Count(format, "\t")
+}
+
+// gone takes note that a node is not there any more.
+func (b *board) gone(node int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.standby[node] = false
+}
+
+// await waits until what the board shows is right. ready is called with the board held.
+func (b *board) await(ctx context.Context, what string, ready func() bool) error {
+	for {
+		b.mu.Lock()
+		ok, changed := ready(), b.changed
+		state := fmt.Sprintf("leader %d of epoch %d, last batch %d", b.leader, b.epoch, b.batch)
+		b.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w; %s", what, ctx.Err(), state)
+		}
+	}
+}
+
+// leads returns who leads, in which epoch.
+func (b *board) leads() (node int, epoch uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.leader, b.epoch
+}

@@ -1,0 +1,64 @@
+package streamingcontext
+
+import (
+	"context"
+	"sync"
+
+	"github.com/leat-io/leat/scheduler/driverlog"
+)
+
+// looking is a driver that stands by and looks at what the log says of the application.
+type looking struct {
+	stop context.CancelFunc
+	work sync.WaitGroup
+
+	// These belong to work.
+	err     error
+	stopped bool
+}
+
+// end ends the looks and returns why the driver is not to lead, nil if nothing speaks against it, and whether the application is stopped.
+func (l *looking) end() (refused error, stopped bool) {
+	l.stop()
+	l.work.Wait()
+	return l.err, l.stopped
+}
+
+// looksRefused is how many looks in a row must find that the program cannot go on with what the log says, or is not to. A node that has
+// just come up may know what was long ago.
+const looksRefused = 5
+
+// look looks in every interval whether the program can go on with what the log says of it, and is to, and calls refuse where not.
+func (d *driver) look(ctx context.Context, c *Context, refuse func()) *looking {
+	l := new(looking)
+	ctx, l.stop = context.WithCancel(ctx)
+	now := programOf(c.graph) // the start works on the graph
+	clock, interval := d.opts.Clock, d.opts.Interval.Milliseconds()
+	l.work.Go(func() {
+		for refused := 0; ; {
+			state, err := d.opts.Cluster.State(ctx)
+			if err == nil {
+				refused++
+				app := state.App(d.opts.App)
+				if app.Registered {
+					_, err = c.durable.changed(app, now)
+				}
+				switch stopped := app.Status == driverlog.Stopped; {
+				case err == nil && !stopped:
+					refused = 0
+				case refused == looksRefused:
+					l.err, l.stopped = err, stopped
+					refuse()
+					return
+				case err == nil:
+				case refused == 1:
+					d.opts.Logger.Warn("driver could not go on with the application as this node knows it", "app", d.opts.App, "err", err)
+				}
+			}
+			if clock.WaitUntil(ctx, clock.Now()+interval) != nil {
+				return
+			}
+		}
+	})
+	return l
+}
