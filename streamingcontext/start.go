@@ -87,6 +87,9 @@ func (c *Context) lead(ctx context.Context, log driverlog.Log, own bool) error {
 	if err != nil {
 		return err
 	}
+	if err := c.leadBlocks(ctx, term); err != nil {
+		return err
+	}
 	l := c.newLedger(log, term.Epoch)
 	app, err := l.state(ctx)
 	if err != nil {
