@@ -69,7 +69,7 @@ func (l *blockLog) allocate(t dstream.Time) {
 // recover gives blocks that another process has received, and no batch has, to their streams.
 //
 // Errors: *receivedlog.ScanError naming what is damaged.
-func (l *blockLog) recover(ctx context.Context, log *receivedlog.Log) error {
+func (l *blockLog) recover(ctx context.Context, log BlockLog) error {
 	if log == nil {
 		return nil // there are no receivers
 	}
@@ -88,7 +88,7 @@ func (l *blockLog) recover(ctx context.Context, log *receivedlog.Log) error {
 }
 
 // clean removes what of the log of received blocks no batch from a time on needs, and none will.
-func (l *blockLog) clean(log *receivedlog.Log, from dstream.Time) error {
+func (l *blockLog) clean(log BlockLog, from dstream.Time) error {
 	if log == nil {
 		return nil
 	}

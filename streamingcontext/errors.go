@@ -29,6 +29,8 @@ var (
 	ErrDamaged = protocol.ErrDamaged
 	// ErrQueueNotRecoverable fails a batch that would need RDDs which a queue has already given away.
 	ErrQueueNotRecoverable = errors.New("a queue gives each RDD once")
+	// ErrBlocksElsewhere is returned by Start of a context without Options.Blocks whose receivers had their blocks there: they cannot be read.
+	ErrBlocksElsewhere = errors.New("received blocks are kept by Options.Blocks, which is not given")
 	// ErrNoFolder is returned by Start of a context that has receivers, keeps what it needs in a store, and has no folder for blocks
 	// that were received and are not processed.
 	ErrNoFolder = errors.New("receivers need a folder for what they have acknowledged")

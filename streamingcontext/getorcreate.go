@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/leat-io/leat/blobstore"
 	"github.com/leat-io/leat/dstream"
@@ -36,7 +37,8 @@ import (
 //
 // With Options.Store checkpoints and state are blobs "checkpoints/..." and "state/..." of the store, and the driver log is the program's,
 // so that a context on another machine goes on. dir has the blocks of receivers only: what they acknowledged goes on on this
-// machine alone. It may be empty where there are none.
+// machine alone. It may be empty where there are none. With Options.Blocks they are on other machines as well, and go on there: then
+// dir has none, but for those of before.
 //
 // With Options.Cluster the context is that of one driver of several: nothing that the log says is looked at before Start, which
 // waits to lead. It ends with its term; Drive makes the next one.
@@ -133,7 +135,8 @@ type durable struct {
 	log     driverlog.Log
 	ownLog  bool
 	blobs   *blobs
-	blocks  *receivedlog.Log // of receivers; nil without a folder
+	blocks  BlockLog // of receivers; nil without a folder, and with Options.Blocks before the context leads
+	copied  bool     // Options.Blocks has them
 }
 
 // stateFolder holds the RDDs of streams with state.
@@ -141,7 +144,7 @@ const stateFolder = "state"
 
 // newDurable returns what a context keeps, with nothing opened.
 func newDurable(dir string, opts Options) *durable {
-	d := &durable{dir: dir, app: opts.App, log: opts.driverLog(), store: opts.Store, storage: folderStorage{dir}}
+	d := &durable{dir: dir, app: opts.App, log: opts.driverLog(), store: opts.Store, storage: folderStorage{dir}, copied: opts.Blocks != nil}
 	if d.store != nil {
 		d.storage = blobStorage{store: d.store}
 	}
@@ -178,9 +181,15 @@ func (d *durable) mayRemove(name string, epoch uint64) bool {
 func (d *durable) makeFolders() error {
 	names := []string{stateFolder, "received", checkpointsFolder}
 	if d.store != nil {
-		names = []string{"received"}
+		names = names[1:2]
+	}
+	if d.copied {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "received" })
 	}
 	if d.store != nil && d.dir == "" {
+		return nil
+	}
+	if len(names) == 0 {
 		return nil
 	}
 	for _, name := range names {
@@ -205,8 +214,8 @@ func openDurable(dir string, opts Options) (*durable, error) {
 		}
 		d.log, d.ownLog = log, true
 	}
-	if d.store != nil && dir == "" {
-		return d, nil // receivers are refused
+	if d.store != nil && dir == "" || d.copied && !d.has("received") {
+		return d, nil // receivers are refused, or have Options.Blocks
 	}
 	// Only now: it is the driver log that keeps other processes out.
 	blocks, err := receivedlog.Open(filepath.Join(dir, "received"), receivedlog.Options{Logger: opts.Logger})

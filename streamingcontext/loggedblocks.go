@@ -19,12 +19,13 @@ import (
 // A block is in the log before it is acknowledged. The Begin of a batch says which blocks it has; those behind the last that any
 // batch has are for the next one.
 type loggedBlocks[T any] struct {
-	log   *receivedlog.Log
-	codec *codec.Codec[T]
-	// process is where the log ended when the process began. Ids of blocks are from the clock, which may stand still or go back: what
-	// another process has stored is another block all the same.
-	process receivedlog.Address
+	durable *durable // has the log, from when the context leads
+	codec   *codec.Codec[T]
 	order   sync.Mutex // held while a block is appended and added: blocks wait in the order in which they lie
+	// process is where the log ended when the process began to append to it. Ids of blocks are from the clock, which may stand still or go
+	// back: what another process has stored is another block all the same. Guarded by order, as is begun.
+	process receivedlog.Address
+	begun   bool
 
 	// Guarded by the block log's mu.
 	last   receivedlog.Address // the last block that a batch has
@@ -32,6 +33,7 @@ type loggedBlocks[T any] struct {
 	// While a block is appended, and its place not known: where the log ended before.
 	appending bool
 	floor     receivedlog.Address
+	giveUp    context.CancelFunc // ends the append, which may wait for other machines
 }
 
 // firstBlock is the first block of a batch.
@@ -40,9 +42,9 @@ type firstBlock struct {
 	at   receivedlog.Address
 }
 
-func newLoggedBlocks[T any](log *receivedlog.Log) (*loggedBlocks[T], error) {
+func newLoggedBlocks[T any](d *durable) (*loggedBlocks[T], error) {
 	c, err := codec.For[T]()
-	return &loggedBlocks[T]{log: log, codec: c, process: log.End()}, err
+	return &loggedBlocks[T]{durable: d, codec: c}, err
 }
 
 // append makes a block durable.
@@ -51,13 +53,27 @@ func (l *loggedBlocks[T]) append(ctx context.Context, stream int32, block receiv
 	if err != nil {
 		return receivedlog.Address{}, fmt.Errorf("block %d: %w", block.ID, err)
 	}
+	log := l.durable.blocks
+	if !l.begun {
+		l.process, l.begun = log.End(), true
+	}
 	meta := binary.AppendVarint(nil, int64(block.ID))
 	meta = binary.AppendUvarint(meta, uint64(block.Count()))
-	return l.log.Append(ctx, stream, data, l.process.Append(meta))
+	return log.Append(ctx, stream, data, l.process.Append(meta))
 }
 
 // begin takes note that a block will lie behind the end of the log.
-func (l *loggedBlocks[T]) begin() { l.appending, l.floor = true, l.log.End() }
+func (l *loggedBlocks[T]) begin(giveUp context.CancelFunc) {
+	l.appending, l.floor, l.giveUp = true, l.durable.blocks.End(), giveUp
+}
+
+// known returns an error for the address of a block that this context cannot find.
+func (l *loggedBlocks[T]) known(a receivedlog.Address) error {
+	if a.Epoch > 0 && !l.durable.copied {
+		return fmt.Errorf("%w: %v", ErrBlocksElsewhere, a)
+	}
+	return nil
+}
 
 // allocated takes note of the blocks that a batch has.
 func (l *loggedBlocks[T]) allocated(t dstream.Time, blocks []storedBlock[T]) {
@@ -96,7 +112,7 @@ func (l *loggedBlocks[T]) rows(b *storedBlock[T]) ([]T, error) {
 	if b.rows != nil {
 		return b.rows, nil
 	}
-	data, err := l.log.Read(b.logged)
+	data, err := l.durable.blocks.Read(b.logged)
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +156,9 @@ func (s *received[T]) Replay(t dstream.Time, recorded []byte) error {
 		if block.logged, r.rest, err = receivedlog.DecodeAddress(r.rest); err != nil {
 			return fmt.Errorf("%w: blocks: %w", ErrDamaged, err)
 		}
+		if err := s.logged.known(block.logged); err != nil {
+			return err
+		}
 		b.blocks = append(b.blocks, block)
 		b.records += block.records
 	}
@@ -172,6 +191,9 @@ func (s *received[T]) Load(data []byte) error {
 	last, rest, err := receivedlog.DecodeAddress(data[1:])
 	if err != nil || len(rest) > 0 {
 		return fmt.Errorf("%w: last block: %w", ErrDamaged, err)
+	}
+	if err := s.logged.known(last); err != nil {
+		return err
 	}
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()

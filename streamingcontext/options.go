@@ -53,6 +53,9 @@ type Options struct {
 	// machine. It needs a Log that is as durable, such as one of package objectlog in the same store, or a Cluster, and must hold no other
 	// application. An Engine that is given must have it as its CheckpointStore. Nil: files in the folder.
 	Store blobstore.Store
+	// Blocks keeps, for a context of GetOrCreate, what receivers have received on other machines too, so that it goes on there: see package
+	// blockcopies. It needs a Log that the drivers share. Nil: files in the folder.
+	Blocks Blocks
 	// ConcurrentJobs is how many output operations run at once. 0 means 1: the outputs of a batch in the
 	// order declared, batch after batch. With more, neither is promised.
 	ConcurrentJobs int
@@ -129,6 +132,9 @@ func (o Options) Validate() error {
 		bad("Cluster: it needs a Store, where the other drivers find what this one has left")
 	case o.Store != nil && o.driverLog() == nil:
 		bad("Store: it needs a Log or a Cluster, which keeps other drivers out")
+	}
+	if o.Blocks != nil && o.driverLog() == nil {
+		bad("Blocks: it needs a Log, which tells the drivers' terms")
 	}
 	if len(o.App) > driverlog.MaxName {
 		bad("App has %d bytes, at most %d are allowed", len(o.App), driverlog.MaxName)

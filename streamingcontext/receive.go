@@ -32,10 +32,10 @@ func receive[T any](c *Context, op, name string, r receivers.Receiver[T]) *dstre
 		}
 	}
 	s := &received[T]{log: c.blocks, receiver: r}
-	if c.durable != nil && c.durable.blocks == nil {
+	if c.durable != nil && c.durable.blocks == nil && !c.durable.copied {
 		c.refuse(op, ErrNoFolder)
 	} else if c.durable != nil {
-		logged, err := newLoggedBlocks[T](c.durable.blocks)
+		logged, err := newLoggedBlocks[T](c.durable)
 		if err != nil {
 			c.refuse(op, err)
 		}

@@ -56,18 +56,20 @@ type blockBatch[T any] struct {
 func (s *received[T]) Put(ctx context.Context, block receivers.Block[T]) error {
 	stored := storedBlock[T]{id: block.ID, records: block.Count(), rows: block.Records}
 	if s.logged == nil {
-		return s.keep(ctx, stored, nil)
+		return s.keep(ctx, stored, nil, nil)
 	}
 	s.logged.order.Lock()
 	defer s.logged.order.Unlock()
-	return s.keep(ctx, stored, func() (receivedlog.Address, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	return s.keep(ctx, stored, cancel, func() (receivedlog.Address, error) {
 		return s.logged.append(ctx, int32(s.id), block)
 	})
 }
 
 // keep adds a block to those that wait for a batch, once there is room and after store, which says where it lies; nil where it is
-// only kept in memory.
-func (s *received[T]) keep(ctx context.Context, block storedBlock[T], store func() (receivedlog.Address, error)) error {
+// only kept in memory, and which giveUp ends.
+func (s *received[T]) keep(ctx context.Context, block storedBlock[T], giveUp context.CancelFunc, store func() (receivedlog.Address, error)) error {
 	for {
 		s.log.mu.Lock()
 		if s.log.closed {
@@ -92,7 +94,7 @@ func (s *received[T]) keep(ctx context.Context, block storedBlock[T], store func
 	}
 	s.held += block.records // the room is taken before the disk is waited for
 	if s.logged != nil {
-		s.logged.begin()
+		s.logged.begin(giveUp)
 	}
 	s.log.mu.Unlock()
 	var err error
@@ -102,7 +104,7 @@ func (s *received[T]) keep(ctx context.Context, block storedBlock[T], store func
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()
 	if s.logged != nil {
-		s.logged.appending = false
+		s.logged.appending, s.logged.giveUp = false, nil
 	}
 	if err != nil {
 		s.held -= block.records
@@ -230,5 +232,8 @@ func (s *received[T]) releaseHeld() {
 	if s.room != nil {
 		close(s.room)
 		s.room = nil
+	}
+	if s.log.closed && s.logged != nil && s.logged.giveUp != nil {
+		s.logged.giveUp()
 	}
 }

@@ -102,6 +102,9 @@ func (c *Context) lead(ctx context.Context, log driverlog.Log, own bool) error {
 
 // begin starts what runs in a term.
 func (c *Context) begin(ctx context.Context, log driverlog.Log, own bool, term driverlog.Term) error {
+	if err := c.leadBlocks(ctx, term); err != nil {
+		return err
+	}
 	l := c.newLedger(log, term.Epoch)
 	app, err := l.state(ctx)
 	if err != nil {

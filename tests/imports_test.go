@@ -60,6 +60,7 @@ var layers = []struct {
 		"scheduler/driverlog", "scheduler/driverlog/memlog", "scheduler/driverlog/boltlog", "blobstore", "streamingcontext/internal/..."}},
 	{"streamingcontext/internal/...", nil},
 	{"streamingcontext/internal/protocol", []string{"scheduler/driverlog"}},
+	{"streamingcontext/blockcopies", []string{"streamingcontext", "streamingcontext/internal/receivedlog"}},
 	{"streamingcontext/progress", []string{"streamingcontext", "dstream", "scheduler"}},
 	{"streamingcontext/metrics", []string{"streamingcontext", "streamingcontext/progress"}},
 	{"streamingcontext/web", []string{"streamingcontext", "streamingcontext/progress", "dstream", "scheduler", "lineage"}},

@@ -62,7 +62,8 @@
 //	20  4  stream
 //	24  4  how many bytes before this record its group begins
 //
-// So a record is only valid where it was written; a block that holds a copy of a log is no trap.
+// So a record is only valid where it was written; a block that holds a copy of a log is no trap. A copy of a segment, byte by byte, is as good as the
+// segment: see Look, Prefix and Durable.
 //
 // # Who may call what
 //
