@@ -6,110 +6,129 @@ import (
 	"fmt"
 	"io"
 	"time"
-
-	"github.com/leat-io/leat/streamingcontext/streamtest/proctest"
 )
 
 // between is how many batches are committed between two faults.
 const between = 5
 
-// A harm is what is done to the node that leads; the function it returns undoes it once another leads.
-type harm func(ctx context.Context, c *cluster, n *node) (undo func() error, err error)
-
-var harms = map[string]harm{
-	"kill": func(_ context.Context, c *cluster, n *node) (func() error, error) {
-		n.proc.Kill()
-		if c.settings.nodes == 1 {
-			return nil, c.start(n) // nobody else goes on
-		}
-		return func() error { return c.start(n) }, nil
-	},
-	"pause": func(_ context.Context, _ *cluster, n *node) (func() error, error) {
-		return n.proc.Resume, n.proc.Pause()
-	},
-	"partition": func(_ context.Context, c *cluster, n *node) (func() error, error) {
-		c.isolate(n, true)
-		return func() error { c.isolate(n, false); return nil }, nil
-	},
-	"transfer": func(ctx context.Context, c *cluster, n *node) (func() error, error) {
-		return nil, c.admin.Transfer(ctx, n.address, "")
-	},
-}
-
-// isolate cuts a node off from the others, or lets it be heard again.
-func (c *cluster) isolate(n *node, cut bool) {
-	for _, other := range c.nodes {
-		if other != n {
-			for _, p := range []*proctest.Proxy{other.via[n.number], n.via[other.number]} {
-				p.Cut(cut, cut)
-			}
-		}
-	}
-}
-
 // campaign feeds the text and hurts the nodes. It returns how long each fault kept the next batch.
-func (c *cluster) campaign(ctx context.Context, stdout io.Writer, s settings) (times []time.Duration, err error) {
+func (c *cluster) campaign(ctx context.Context, stdout io.Writer) (took times, err error) {
 	stop, fed := make(chan struct{}), make(chan error, 1)
-	go func() { fed <- c.text.feed(s.lines, stop) }()
-	for i := range s.kills {
-		var took time.Duration
-		if took, err = c.hurt(ctx, stdout, i); err != nil {
-			break
-		}
-		times = append(times, took)
-	}
+	go func() { fed <- c.text.feed(c.lines, stop) }()
+	err = c.act(ctx, stdout, &took)
 	close(stop)
 	if err := errors.Join(err, <-fed); err != nil {
-		return times, err
+		return took, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return times, c.caughtUp(ctx)
+	return took, c.caughtUp(ctx, c.text.words)
 }
 
-// hurt hurts the leader once, waits until another has committed a batch, and undoes it.
-func (c *cluster) hurt(ctx context.Context, stdout io.Writer, i int) (took time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// act does what is to be done while text comes.
+func (c *cluster) act(ctx context.Context, stdout io.Writer, took *times) error {
+	if c.grow {
+		if err := c.growTo(ctx, stdout, c.settings.nodes); err != nil {
+			return err
+		}
+	}
+	for i := range c.kills {
+		if err := c.hurt(ctx, stdout, i, took); err != nil {
+			return err
+		}
+	}
+	if c.grow {
+		return c.shrinkTo(ctx, stdout, 1)
+	}
+	return nil
+}
+
+// hurt hurts the leader once, waits until another has committed a batch, undoes it, and waits until all is well.
+func (c *cluster) hurt(ctx context.Context, stdout io.Writer, i int, t *times) error {
+	ctx, cancel := context.WithTimeout(ctx, patience+c.length)
 	defer cancel()
 	if err := c.steady(ctx); err != nil {
-		return 0, err
+		return err
 	}
-	b := c.board
-	// At any moment of a batch.
-	if err := pauseFor(ctx, time.Duration(c.rng.Int64N(int64(c.batch)))); err != nil {
-		return 0, err
+	b, mode := c.board, c.pick()
+	leader, epoch, hit, err := c.moment(ctx)
+	if err != nil {
+		return err
 	}
-	leader, epoch := b.leads()
 	n := c.nodes[leader]
 	b.gone(leader)
 	begin := time.Now()
-	undo, err := harms[c.mode](ctx, c, n)
+	undo, err := harms[mode](ctx, c, n)
 	if err != nil {
-		return 0, err
+		return fmt.Errorf("%s node %d: %w", mode, leader, err)
 	}
+	var took time.Duration
 	var batch int64
 	var next int
 	if err := b.await(ctx, "a batch of another leader", func() bool {
 		took, batch, next = b.at.Sub(begin), b.batch, b.leader
 		return b.by > epoch
 	}); err != nil {
-		return 0, err
+		return fmt.Errorf("after %s of node %d: %w", mode, leader, err)
 	}
-	fmt.Fprintf(stdout, "%s %d: node %d of epoch %d, batch %d by node %d after %d ms\n", c.mode, i+1, leader, epoch, batch, next, took.Milliseconds())
-	if undo != nil {
-		err = undo()
+	t.add(mode, took)
+	fmt.Fprintf(stdout, "%s %d: node %d of epoch %d%s, batch %d by node %d after %d ms\n", mode, i+1, leader, epoch, hit, batch, next, took.Milliseconds())
+	if undo == nil {
+		return nil
 	}
-	return took, err
+	if c.length == 0 || mode != "pause" && mode != "partition" {
+		return undo(ctx)
+	}
+	if err := pauseFor(ctx, time.Until(begin.Add(c.length))); err != nil {
+		return err
+	}
+	return c.unchanged(ctx, batch, func() error {
+		if err := undo(ctx); err != nil {
+			return err
+		}
+		return b.await(ctx, fmt.Sprintf("node %d to stand by again", leader), func() bool { return b.standby[leader] || b.leader == leader })
+	})
+}
+
+// moment waits for the moment at which the leader is to be hurt: any within a batch, or when it says that it makes one visible.
+func (c *cluster) moment(ctx context.Context) (leader int, epoch uint64, hit string, err error) {
+	if c.at == anywhere {
+		if err := pauseFor(ctx, time.Duration(c.rng.Int64N(int64(c.batch)))); err != nil {
+			return 0, 0, "", err
+		}
+		leader, epoch = c.board.leads()
+		return leader, epoch, "", nil
+	}
+	b, batch := c.board, int64(0)
+	err = b.await(ctx, "a batch to be made visible", func() bool {
+		leader, epoch, batch = b.leader, b.epoch, b.committing
+		return batch >= 0
+	})
+	return leader, epoch, fmt.Sprintf(" in the commit of batch %d", batch), err
+}
+
+// unchanged fails if what the sink shows of the batches up to one is not the same before and after do.
+func (c *cluster) unchanged(ctx context.Context, upTo int64, do func() error) error {
+	before, err := c.imprint(upTo)
+	if err != nil {
+		return err
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	after, err := c.imprint(upTo)
+	if err == nil && before != after {
+		err = fmt.Errorf("what the sink shows of batches up to %d has changed", upTo)
+	}
+	return err
 }
 
 // steady waits until all nodes but the leader stand by, and the leader has committed some batches.
 func (c *cluster) steady(ctx context.Context) error {
 	b := c.board
-	b.mu.Lock()
-	first := b.batch
-	b.mu.Unlock()
+	first := b.last()
 	return b.await(ctx, "nodes that stand by", func() bool {
-		for _, n := range c.nodes {
+		for _, n := range c.members() {
 			if n.number != b.leader && !b.standby[n.number] {
 				return false
 			}

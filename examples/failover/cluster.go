@@ -3,18 +3,16 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/admin"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
+	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link/linktest"
 	"github.com/leat-io/leat/streamingcontext/streamtest/proctest"
 )
 
@@ -29,20 +27,51 @@ type cluster struct {
 	board   *board
 	text    *text
 	nodes   []*node
+	started []*proctest.Process
+	ca      *linktest.CA // nil without -tls
 	dialer  *link.Dialer
 	admin   admin.Client
+
+	counted int64 // words that the sink has been seen to show, in batches before next
+	next    int64
 }
 
 // A node is one driver process.
 type node struct {
 	number  int
 	address string
+	id      string // "" before it is known
+	member  bool
 	via     []*proctest.Proxy // to the others by their number, where networks are to be cut; nil for itself
 	proc    *proctest.Process
 }
 
-// startCluster starts the nodes: the first makes a cluster, the others join it.
-func startCluster(ctx context.Context, s settings) (c *cluster, err error) {
+// What a node does.
+const (
+	drives   = "drive"  // it runs the application
+	finishes = "finish" // it stops the application when it leads
+	leads    = "lead"   // it says when it leads
+	follows  = "follow" // it keeps the log
+)
+
+// startCluster starts the nodes with the application: the first makes a cluster, the others join it. Where it is to grow, only the first.
+func startCluster(ctx context.Context, s settings) (*cluster, error) {
+	c, err := prepareCluster(s)
+	if err != nil {
+		return nil, err
+	}
+	nodes := c.nodes
+	if s.grow {
+		nodes = nodes[:1]
+	}
+	if err := c.found(ctx, nodes, drives); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+// prepareCluster returns a cluster none of whose nodes was started.
+func prepareCluster(s settings) (c *cluster, err error) {
 	c = &cluster{settings: s, board: newBoard(), rng: rand.New(rand.NewPCG(uint64(s.seed), 1))}
 	defer func() {
 		if err != nil {
@@ -55,11 +84,8 @@ func startCluster(ctx context.Context, s settings) (c *cluster, err error) {
 	if c.text, err = newText(s.dir, s.seed); err != nil {
 		return c, err
 	}
-	if c.dialer, err = link.NewDialer(link.Options{Name: "operator"}); err != nil {
+	if err := c.secure(); err != nil {
 		return c, err
-	}
-	c.admin.Dial = func(ctx context.Context, address string) (net.Conn, error) {
-		return c.dialer.DialContext(ctx, link.Admin, address)
 	}
 	for i := range s.nodes {
 		address, err := freeAddress()
@@ -68,29 +94,43 @@ func startCluster(ctx context.Context, s settings) (c *cluster, err error) {
 		}
 		c.nodes = append(c.nodes, &node{number: i, address: address})
 	}
-	if s.mode == "partition" {
-		if err := c.stretch(); err != nil {
-			return c, err
-		}
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for _, n := range c.nodes {
-		if err := c.start(n); err != nil {
-			return c, err
-		}
-		if n.number == 0 {
-			if err := c.board.await(ctx, "the first node to lead", func() bool { return c.board.epoch > 0 }); err != nil {
-				return c, err
-			}
-			continue
-		}
-		if err := c.join(ctx, n); err != nil {
-			return c, err
-		}
+	if s.mode == "partition" || s.mode == mixed {
+		return c, c.stretch()
 	}
 	return c, nil
 }
+
+// found makes a cluster of nodes.
+func (c *cluster) found(ctx context.Context, nodes []*node, do string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for _, n := range nodes {
+		if err := c.join(ctx, n, do); err != nil {
+			return err
+		}
+		if n.number == 0 {
+			if err := c.board.await(ctx, "the first node to lead", func() bool { return c.board.epoch > 0 }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// members returns the nodes that are members.
+func (c *cluster) members() (members []*node) {
+	for _, n := range c.nodes {
+		if n.member {
+			members = append(members, n)
+		}
+	}
+	return members
+}
+
+// folder returns where a node keeps its log.
+func (c *cluster) folder(n *node) string { return filepath.Join(c.dir, nameOf(n.number)) }
+
+func nameOf(number int) string { return "node-" + strconv.Itoa(number) }
 
 // freeAddress returns an address of this machine that nobody listens on.
 func freeAddress() (string, error) {
@@ -119,44 +159,6 @@ func (c *cluster) stretch() error {
 	return nil
 }
 
-// start starts a node, also one that was killed.
-func (c *cluster) start(n *node) (err error) {
-	var via []string
-	for to, p := range n.via {
-		if p != nil {
-			via = append(via, c.nodes[to].address+"="+p.Addr())
-		}
-	}
-	args := []string{"node", "-number", strconv.Itoa(n.number), "-dir", c.dir, "-listen", n.address,
-		"-batch", c.batch.String(), "-via", strings.Join(via, ",")}
-	errors := io.Discard
-	if c.verbose {
-		errors = os.Stderr
-	}
-	n.proc, err = proctest.Start(proctest.Options{Path: c.program, Args: args, Err: errors,
-		Line: func(at time.Time, line string) { c.board.line(n.number, at, line) }})
-	return err
-}
-
-// join makes a node a member. It is asked who it is, and whoever leads is asked to take it in.
-func (c *cluster) join(ctx context.Context, n *node) error {
-	var status admin.Status
-	for {
-		var err error
-		if status, err = c.admin.Status(ctx, n.address); err == nil {
-			break
-		}
-		select {
-		case <-n.proc.Ended():
-			return fmt.Errorf("node %d ended: %w", n.number, n.proc.Wait(ctx))
-		case <-ctx.Done():
-			return err
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-	return c.admin.Join(ctx, c.nodes[0].address, admin.Member{ID: status.ID, Address: n.address})
-}
-
 // close ends everything.
 func (c *cluster) close() error {
 	var errs []error
@@ -174,49 +176,4 @@ func (c *cluster) close() error {
 		errs = append(errs, c.dialer.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// calibrate returns half the lines a second that a node counts when it has more than enough.
-func (c *cluster) calibrate(ctx context.Context) (int, error) {
-	const files, lines = 8, 20_000
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	if err := c.text.write(lines); err != nil { // whatever is slow the first time
-		return 0, err
-	}
-	if err := c.caughtUp(ctx); err != nil {
-		return 0, err
-	}
-	for range files {
-		if err := c.text.write(lines); err != nil {
-			return 0, err
-		}
-	}
-	begin := time.Now()
-	if err := c.caughtUp(ctx); err != nil {
-		return 0, err
-	}
-	busy := max(time.Since(begin)-c.batch/2, c.batch) // half a batch passes before the first is made
-	return int(files*lines/busy.Seconds()) / 2, nil
-}
-
-// caughtUp waits until the sink shows every word of the text.
-func (c *cluster) caughtUp(ctx context.Context) error {
-	for {
-		c.board.mu.Lock()
-		changed := c.board.changed
-		c.board.mu.Unlock()
-		words, err := counted(filepath.Join(c.dir, "out"))
-		if err != nil {
-			return err
-		}
-		if words >= c.text.words {
-			return nil
-		}
-		select {
-		case <-changed: // a batch was committed
-		case <-ctx.Done():
-			return fmt.Errorf("%d of %d words are counted: %w", words, c.text.words, ctx.Err())
-		}
-	}
 }

@@ -2,12 +2,14 @@
 //
 //	go run ./examples/failover [-nodes 3] [-kills 5] [-mode kill|pause|partition|transfer] [-batch 200ms]
 //
-// It starts driver processes that keep their decisions in a Raft group, feeds them generated text at half the rate that one of them can
+// It starts driver processes that keep their decisions in a Raft group, feeds them generated text at half the rate that they can
 // count, and hurts whoever leads, again and again: with SIGKILL, by stopping it for a while, by cutting its network, or by asking it to
 // hand over. For each it prints how long it took to the next committed batch. In the end the words in the sink must be those of the text,
 // each once, and it exits with 1 if they are not. The last line is
 //
 //	exact<TAB>true|false<TAB>kills<TAB>p50_ms<TAB>p99_ms<TAB>max_ms
+//
+// Other modes and flags make a campaign of it; README.md has them.
 package main
 
 import (
@@ -18,7 +20,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 )
@@ -39,23 +40,36 @@ func main() {
 
 // settings are what the command line says.
 type settings struct {
-	nodes, kills int
-	mode         string
-	batch        time.Duration
-	lines        int // a second; 0: half of what one node can count
-	seed         int64
-	verbose      bool
-	dir          string
+	nodes, kills    int
+	mode, at        string
+	length          time.Duration // of a pause or a cut, at least
+	batch           time.Duration
+	lines           int // a second; 0: half of what can be counted
+	seed            int64
+	grow, tls, bare bool
+	verbose         bool
+	dir             string
 }
+
+// Where -at hurts the leader.
+const (
+	anywhere    = "anywhere"
+	rollForward = "rollforward"
+)
 
 func (s *settings) parse(args []string) error {
 	flags := flag.NewFlagSet("failover", flag.ContinueOnError)
 	flags.IntVar(&s.nodes, "nodes", 3, "driver processes")
 	flags.IntVar(&s.kills, "kills", 5, "how often the leader is hurt")
-	flags.StringVar(&s.mode, "mode", "kill", "what is done to it: kill, pause, partition or transfer")
+	flags.StringVar(&s.mode, "mode", "kill", "what is done to it: "+modes())
 	flags.DurationVar(&s.batch, "batch", 200*time.Millisecond, "batch interval")
-	flags.IntVar(&s.lines, "lines", 0, "lines of text a second; 0 means half of what one node can count")
-	flags.Int64Var(&s.seed, "seed", 1, "of the text")
+	flags.StringVar(&s.at, "at", anywhere, "when: "+anywhere+", or "+rollForward+": while it makes a batch visible")
+	flags.DurationVar(&s.length, "for", 0, "how long a node is paused or cut off; 0 means until another leads")
+	flags.BoolVar(&s.grow, "grow", false, "begin with one node, grow while batches are made, and shrink in the end")
+	flags.BoolVar(&s.tls, "tls", false, "connections with certificates of an authority that is made for the run")
+	flags.BoolVar(&s.bare, "bare", false, "first kill leaders of a group without an application, for comparison")
+	flags.IntVar(&s.lines, "lines", 0, "lines of text a second; 0 means half of what can be counted")
+	flags.Int64Var(&s.seed, "seed", 1, "of the text and of what is done when")
 	flags.BoolVar(&s.verbose, "v", false, "print what the nodes log")
 	flags.StringVar(&s.dir, "dir", "", "folder for everything, which stays; empty means a temporary one")
 	if err := flags.Parse(args); err != nil {
@@ -66,12 +80,14 @@ func (s *settings) parse(args []string) error {
 		return fmt.Errorf("unexpected %q", flags.Arg(0))
 	case s.nodes < 1 || s.nodes > 7:
 		return fmt.Errorf("-nodes %d: 1 to 7 are possible", s.nodes)
-	case s.kills < 0 || s.lines < 0 || s.batch < 10*time.Millisecond:
-		return errors.New("-kills and -lines must not be negative, -batch at least 10ms")
-	case harms[s.mode] == nil:
-		return fmt.Errorf("-mode %q: kill, pause, partition and transfer are possible", s.mode)
-	case s.nodes == 1 && s.mode != "kill":
+	case s.kills < 0 || s.lines < 0 || s.length < 0 || s.batch < 10*time.Millisecond:
+		return errors.New("-kills, -lines and -for must not be negative, -batch at least 10ms")
+	case s.mode != mixed && harms[s.mode] == nil:
+		return fmt.Errorf("-mode %q: possible are %s", s.mode, modes())
+	case s.nodes == 1 && s.mode != "kill" && s.mode != "restart":
 		return fmt.Errorf("-mode %s needs a node that takes over", s.mode)
+	case s.at != anywhere && s.at != rollForward:
+		return fmt.Errorf("-at %q: possible are %s and %s", s.at, anywhere, rollForward)
 	}
 	return nil
 }
@@ -90,38 +106,35 @@ func demonstrate(ctx context.Context, args []string, stdout io.Writer) (err erro
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(s.dir)) }()
 	}
+	if s.bare {
+		if err := compareWithBare(ctx, stdout, s); err != nil {
+			return err
+		}
+	}
 	c, err := startCluster(ctx, s)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
-	if s.lines == 0 {
-		if s.lines, err = c.calibrate(ctx); err != nil {
+	if c.lines == 0 {
+		if c.lines, err = c.calibrate(ctx); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(stdout, "%d nodes, %d lines a second, batches of %v\n", s.nodes, s.lines, s.batch)
-	times, err := c.campaign(ctx, stdout, s)
+	fmt.Fprintf(stdout, "%d nodes, %d lines a second, batches of %v\n", s.nodes, c.lines, s.batch)
+	times, err := c.campaign(ctx, stdout)
 	if err != nil {
 		return err
 	}
 	exact := true
-	if err := c.check(ctx); err != nil {
+	if err := c.check(ctx, stdout); err != nil {
 		exact = false
 		fmt.Fprintln(stdout, "the sink differs from the text:", err)
 	}
-	slices.Sort(times)
-	fmt.Fprintf(stdout, "exact\t%t\t%d\t%d\t%d\t%d\n", exact, len(times), quantile(times, 50), quantile(times, 99), quantile(times, 100))
+	all := times.print(stdout)
+	fmt.Fprintf(stdout, "exact\t%t\t%d\t%d\t%d\t%d\n", exact, len(all), quantile(all, 50), quantile(all, 99), quantile(all, 100))
 	if !exact {
 		return errors.New("the answer is wrong")
 	}
 	return nil
-}
-
-// quantile returns a quantile of sorted times in milliseconds, 0 if there are none.
-func quantile(sorted []time.Duration, percent int) int64 {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[(len(sorted)*percent+99)/100-1].Milliseconds()
 }

@@ -20,6 +20,7 @@ type text struct {
 	in, tmp string // files are made in tmp and moved to in, so that they appear whole
 	rng     *rand.Rand
 	zipf    *rand.Zipf
+	names   [vocabulary]string
 	files   int
 	counts  map[string]int64
 	words   int64
@@ -30,6 +31,9 @@ func newText(dir string, seed int64) (*text, error) {
 	t := &text{in: filepath.Join(dir, "in"), tmp: filepath.Join(dir, "tmp"), counts: map[string]int64{}}
 	t.rng = rand.New(rand.NewPCG(uint64(seed), 0))
 	t.zipf = rand.NewZipf(t.rng, 1.2, 2, vocabulary-1)
+	for i := range t.names {
+		t.names[i] = fmt.Sprintf("word%d", i)
+	}
 	for _, dir := range []string{t.in, t.tmp} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, err
@@ -46,7 +50,7 @@ func (t *text) write(lines int) error {
 			if i > 0 {
 				t.buf.WriteByte(' ')
 			}
-			word := fmt.Sprintf("word%d", t.zipf.Uint64())
+			word := t.names[t.zipf.Uint64()]
 			t.buf.WriteString(word)
 			t.counts[word]++
 			t.words++

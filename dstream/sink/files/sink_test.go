@@ -343,3 +343,47 @@ func TestNamesStayInsideTheFolder(t *testing.T) {
 		}
 	}
 }
+
+// A driver that was stopped while it wrote, and wakes when the next one has committed the batch and cleaned up, leaves nothing.
+func TestAWriterThatWakesTooLateLeavesNothing(t *testing.T) {
+	for name, rows := range map[string][]string{"beside rows": {"x"}, "beside none": nil} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			late := files.Text(dir)
+			if err := late.Begin(t.Context(), batch(0), 1); err != nil {
+				t.Fatal(err)
+			}
+			w, err := late.Part(t.Context(), batch(0), 0, "late")
+			if err == nil {
+				err = w.Write([]string{"x"})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			next, b := files.Text(dir), batch(0)
+			b.Epoch++
+			put(t, next, b, rows)
+			if err := next.Clean(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+			_, _ = w.Finish(t.Context()) // Clean may have removed its folder
+			w, err = late.Part(t.Context(), batch(0), 0, "later")
+			if err == nil {
+				err = w.Write([]string{"x"}) // it makes its file only now
+			}
+			if err == nil {
+				_, err = w.Finish(t.Context())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := verify(t, dir); r.Err() != nil || len(r.Garbage) > 0 || r.Files != int64(len(rows)) {
+				t.Errorf("%v, %v, garbage %q", r, r.Err(), r.Garbage)
+			}
+			folders, err := os.ReadDir(filepath.Join(dir, "app", "out", "data"))
+			if err != nil || len(folders) != len(rows) {
+				t.Errorf("%d folders of batches, %v, want %d", len(folders), err, len(rows))
+			}
+		})
+	}
+}

@@ -70,7 +70,8 @@ func (w *writer[T]) open() error {
 	return nil
 }
 
-// Finish makes the file durable, and its name.
+// Finish makes the file durable, and its name. The file is removed again where its batch is committed already, without it: by the next
+// driver, while this one was stopped. Nobody would clean that batch once more.
 func (w *writer[T]) Finish(ctx context.Context) ([]byte, error) {
 	if w.failed != nil {
 		return nil, w.failed
@@ -84,7 +85,27 @@ func (w *writer[T]) Finish(ctx context.Context) ([]byte, error) {
 		return nil, w.failed
 	}
 	w.ended = true
+	if w.failed = w.leaveDecided(); w.failed != nil {
+		return nil, w.failed
+	}
 	return appendPart(nil, w.file), nil
+}
+
+// leaveDecided removes the file if its batch is committed. Where it is not, the Clean that follows the commit sees the file.
+func (w *writer[T]) leaveDecided() error {
+	fsys := w.sink.fs
+	_, err := fsys.Stat(w.at.manifest(w.batch.ID))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = fsys.Remove(w.at.part(w.batch.ID, w.file))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%v, partition %d: %w", w.batch, w.file.Partition, err)
+	}
+	_ = fsys.Remove(w.at.batch(w.batch.ID)) // the folder, if nothing is in it
+	return nil
 }
 
 func (w *writer[T]) finish() error {

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/leat-io/leat/streamingcontext/streamtest/proctest"
+)
+
+// A harm is what is done to the node that leads; the function it returns undoes it once another leads.
+type harm func(ctx context.Context, c *cluster, n *node) (undo func(ctx context.Context) error, err error)
+
+var harms = map[string]harm{
+	"kill": func(_ context.Context, c *cluster, n *node) (func(context.Context) error, error) {
+		n.proc.Kill()
+		again := func(context.Context) error { return c.start(n, drives) }
+		if len(c.members()) == 1 {
+			return nil, again(nil) // nobody else goes on
+		}
+		return again, nil
+	},
+	"pause": func(_ context.Context, _ *cluster, n *node) (func(context.Context) error, error) {
+		return func(context.Context) error { return n.proc.Resume() }, n.proc.Pause()
+	},
+	"partition": func(_ context.Context, c *cluster, n *node) (func(context.Context) error, error) {
+		c.isolate(n, true)
+		return func(context.Context) error { c.isolate(n, false); return nil }, nil
+	},
+	"transfer": func(ctx context.Context, c *cluster, _ *node) (func(context.Context) error, error) {
+		return nil, c.ask(ctx, func(address string) error { return c.admin.Transfer(ctx, address, "") })
+	},
+	// A planned stop lets another lead.
+	"terminate": func(_ context.Context, c *cluster, n *node) (func(context.Context) error, error) {
+		return func(ctx context.Context) error {
+			if err := n.proc.Wait(ctx); err != nil {
+				return fmt.Errorf("node %d did not stop in order: %w", n.number, err)
+			}
+			return c.start(n, drives)
+		}, n.proc.Terminate()
+	},
+	// All are gone at once, and come back.
+	"restart": func(_ context.Context, c *cluster, _ *node) (func(context.Context) error, error) {
+		var errs []error
+		for _, n := range c.members() {
+			c.board.gone(n.number)
+			n.proc.Kill()
+		}
+		for _, n := range c.members() {
+			errs = append(errs, c.start(n, drives))
+		}
+		return nil, errors.Join(errs...)
+	},
+	// The machine is gone with its disk. A new one takes its place.
+	"disk": func(_ context.Context, c *cluster, n *node) (func(context.Context) error, error) {
+		n.proc.Kill()
+		return func(ctx context.Context) error {
+			if err := c.ask(ctx, func(address string) error { return c.admin.Remove(ctx, address, n.id) }); err != nil {
+				return err
+			}
+			if err := os.RemoveAll(c.folder(n)); err != nil {
+				return err
+			}
+			return c.join(ctx, n, drives)
+		}, nil
+	},
+}
+
+// mixed is the mode that is any of the others each time.
+const mixed = "mixed"
+
+func modes() string {
+	return strings.Join(slices.Sorted(maps.Keys(harms)), ", ") + ", " + mixed
+}
+
+// pick returns what is to be done next.
+func (c *cluster) pick() string {
+	if c.mode != mixed {
+		return c.mode
+	}
+	all := slices.Sorted(maps.Keys(harms))
+	return all[c.rng.IntN(len(all))]
+}
+
+// isolate cuts a node off from the others, or lets it be heard again.
+func (c *cluster) isolate(n *node, cut bool) {
+	for _, other := range c.nodes {
+		if other != n {
+			for _, p := range []*proctest.Proxy{other.via[n.number], n.via[other.number]} {
+				p.Cut(cut, cut)
+			}
+		}
+	}
+}
