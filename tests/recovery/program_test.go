@@ -253,6 +253,8 @@ func (p *program) batches(ctx context.Context, ssc *streamingcontext.Context, fi
 	err := p.eachBatch(failed, ssc, first, last)
 	if cause := context.Cause(failed); cause != nil {
 		err = cause
+	} else if ended := failure(ctx, ssc); err != nil && ended != nil {
+		err = ended // a receiver may be told that all is over before the watch is told why
 	}
 	cancel(nil)
 	watch.Wait()
@@ -348,6 +350,8 @@ func (p *program) storeOrEnd(ctx context.Context, ssc *streamingcontext.Context,
 	err := p.store(running, n)
 	if cause := context.Cause(running); err != nil && cause != nil {
 		err = cause
+	} else if ended := failure(ctx, ssc); err != nil && ended != nil {
+		err = ended
 	}
 	cancel(nil)
 	watch.Wait()
