@@ -1,0 +1,68 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/leat-io/leat/scheduler/driverlog/raftlog/admin"
+	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
+	"github.com/leat-io/leat/streamingcontext"
+)
+
+// ErrDriven is returned by a second call of Drive.
+var ErrDriven = errors.New("the node drives an application already")
+
+// Drive runs an application as one driver of the cluster, until ctx ends, see streamingcontext.Drive. Meanwhile the node answers other drivers
+// and `leat cluster`; it does so until it has handed over.
+//
+// Cluster, Log, Blocks and Listeners that concern the node are its own: opts must leave Cluster, Log and Blocks zero.
+//
+// Errors: ErrDriven; those of streamingcontext.Drive; what ended the connections to others.
+func (n *Node) Drive(ctx context.Context, opts streamingcontext.Options, setup func(ssc *streamingcontext.Context) error) error {
+	if opts.Cluster != nil || opts.Log != nil || opts.Blocks != nil {
+		return errors.New("drive: Cluster, Log and Blocks are the node's")
+	}
+	if !n.state.begin(&opts) {
+		return ErrDriven
+	}
+	defer n.state.end()
+	opts.Cluster = n.log
+	if n.copies != nil {
+		opts.Blocks = n.copies
+	}
+	return n.serving(ctx, func(ctx context.Context) error { return streamingcontext.Drive(ctx, n.dir, opts, setup) })
+}
+
+// serving calls run, and answers others until it has returned. Where that fails run's context ends.
+func (n *Node) serving(ctx context.Context, run func(ctx context.Context) error) error {
+	if n.links == nil {
+		return run(ctx)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	// Not ctx: whoever is to lead next must reach this node until it has handed over.
+	serves, hush := context.WithCancel(context.WithoutCancel(ctx))
+	var work sync.WaitGroup
+	var mu sync.Mutex
+	var failed error
+	serve := func(what string, f func(ctx context.Context) error) {
+		work.Go(func() {
+			if err := f(serves); err != nil {
+				mu.Lock()
+				failed = errors.Join(failed, fmt.Errorf("%s: %w", what, err))
+				mu.Unlock()
+				stop()
+			}
+		})
+	}
+	requests := &admin.Server{Node: admin.Of(n.log), Logger: n.opts.Logger}
+	serve("connections", n.links.Run)
+	serve("requests", func(ctx context.Context) error { return requests.Serve(ctx, n.links.Protocol(link.Admin)) })
+	serve("copies of blocks", n.copies.Run)
+	err := run(ctx)
+	hush()
+	work.Wait()
+	return errors.Join(err, failed)
+}

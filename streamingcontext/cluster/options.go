@@ -1,0 +1,71 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/leat-io/leat/scheduler/driverlog/raftlog"
+	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
+	"github.com/leat-io/leat/streamingcontext/blockcopies"
+)
+
+// Options say how a node is opened. The zero value is a cluster of one that nobody reaches.
+type Options struct {
+	// Name is the driver's: letters, digits, '-' and '.', at most 64. With TLS its certificate has it among its DNS names. Empty means "driver".
+	Name string
+	// Listen is the address on which other drivers and `leat cluster` reach it. Empty means nobody does. Without TLS it must be on the
+	// loopback interface.
+	Listen string
+	// Advertise is the address that others dial. Empty means the one that is listened on.
+	Advertise string
+	// TLS names the files of certificates. Nil means none, and then all drivers are on this machine.
+	TLS *link.TLS
+	// Bootstrap makes a new cluster of this driver where the folder is empty. A driver that has lost its folder must not be started
+	// with it: it would make a second cluster, which the others refuse. It is taken for true without Listen.
+	Bootstrap bool
+	// Timeouts are those of all members. Zero means raftlog.Single without Listen and raftlog.Default with it.
+	Timeouts raftlog.Timeouts
+	// Copies is on how many drivers a received block is durable before it is acknowledged. 0 means 2: receivers of a driver that
+	// is alone in its cluster wait. Without Listen blocks are on this disk.
+	Copies int
+	// Network is where the connections are made. Nil means TCP; another is for tests.
+	Network link.Network
+	// Logger takes what the parts say. Nil discards.
+	Logger *slog.Logger
+}
+
+// Validate returns an error for options that Open would refuse.
+func (o Options) Validate() error {
+	if o.Listen == "" && (o.Advertise != "" || o.TLS != nil || o.Network != nil) {
+		return errors.New("cluster options: Advertise, TLS and Network need Listen")
+	}
+	if o.Copies < 0 {
+		return fmt.Errorf("cluster options: Copies is %d", o.Copies)
+	}
+	return nil // the parts see to the rest
+}
+
+// String returns the options with their defaults filled in.
+func (o Options) String() string {
+	o = o.withDefaults()
+	where := "alone"
+	if o.Listen != "" {
+		where = fmt.Sprintf("at %s, certificates %t, received blocks on %d drivers", o.Listen, o.TLS != nil, o.Copies)
+	}
+	return fmt.Sprintf("driver %s, %s, bootstrap %t", o.Name, where, o.Bootstrap)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Name == "" {
+		o.Name = raftlog.DefaultName
+	}
+	if o.Copies == 0 {
+		o.Copies = blockcopies.DefaultCopies
+	}
+	o.Bootstrap = o.Bootstrap || o.Listen == ""
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
