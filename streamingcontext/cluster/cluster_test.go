@@ -219,7 +219,7 @@ func TestTheLeadersMachineIsLost(t *testing.T) {
 }
 
 // A driver that is alone is a cluster of one by the same code, goes on after a stop, and can grow later.
-func TestFromOneToTwo(t *testing.T) {
+func TestFromOneToThree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDrivers(t)
 		a := d.open("a", cluster.Options{})
@@ -236,26 +236,27 @@ func TestFromOneToTwo(t *testing.T) {
 		a = d.open("a", d.reached("a", false))
 		d.drive(a)
 		<-d.led
-		b := d.open("b", d.reached("b", false))
-		d.drive(b)
-		d.join(a, b)
+		others := []*driver{d.open("b", d.reached("b", false)), d.open("c", d.reached("c", false))} // two of three go on without the third
+		for _, r := range others {
+			d.drive(r)
+			d.join(a, r)
+		}
 		d.receive(numbers(3, 6)...)
 		a.stop() // hands over
-		if err := errors.Join(<-a.ended); err != nil {
+		if err := errors.Join(<-a.ended, a.Close()); err != nil {
 			t.Error(err)
 		}
-		if next := <-d.led; next != "b" {
-			t.Errorf("%s leads next", next)
+		if next := <-d.led; next == "a" {
+			t.Error("it leads again")
 		}
 		if got, want := d.shown(6), numbers(0, 6); !slices.Equal(got, want) {
 			t.Errorf("the sink shows %q, want %q", got, want)
 		}
-		if err := a.Close(); err != nil {
-			t.Error(err)
-		}
-		b.stop()
-		if err := errors.Join(<-b.ended, b.Close()); err != nil {
-			t.Error(err)
+		for _, r := range others {
+			r.stop()
+			if err := errors.Join(<-r.ended, r.Close()); err != nil {
+				t.Error(err)
+			}
 		}
 	})
 }

@@ -49,7 +49,7 @@ func (n *Node) serving(ctx context.Context, run func(ctx context.Context) error)
 	var failed error
 	serve := func(what string, f func(ctx context.Context) error) {
 		work.Go(func() {
-			if err := f(serves); err != nil {
+			if err := f(serves); err != nil && serves.Err() == nil { // of several that end at once, one may see another's end first
 				mu.Lock()
 				failed = errors.Join(failed, fmt.Errorf("%s: %w", what, err))
 				mu.Unlock()
