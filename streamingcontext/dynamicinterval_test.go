@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,11 +30,16 @@ func TestDynamicIntervalFollowsTheBatches(t *testing.T) {
 					t.Fatal(err)
 				}
 				begin := time.Now()
-				var batches []streamingcontext.BatchInfo // the listener's, read after the stop
+				var mu sync.Mutex
+				var batches []streamingcontext.BatchInfo // the listener's
 				ssc := streamingcontext.New(streamingcontext.Options{Interval: time.Second, StopTimeout: time.Hour,
 					DynamicInterval: streamingcontext.DynamicInterval{Enabled: on},
 					EngineOptions:   streamingcontext.EngineOptions{Cores: 2, CheckpointDir: t.TempDir()},
-					Listeners:       []streamingcontext.Listener{{BatchCompleted: func(b streamingcontext.BatchInfo) { batches = append(batches, b) }}}})
+					Listeners: []streamingcontext.Listener{{BatchCompleted: func(b streamingcontext.BatchInfo) {
+						mu.Lock()
+						defer mu.Unlock()
+						batches = append(batches, b)
+					}}}})
 				load, end := context.WithCancel(t.Context())
 				defer end()
 				in := streamingcontext.Receive(ssc, receivers.Func[int64](func(ctx context.Context, sink receivers.Sink[int64]) error {
@@ -63,7 +69,9 @@ func TestDynamicIntervalFollowsTheBatches(t *testing.T) {
 					t.Fatal(err)
 				}
 				pass(60 * time.Second)
+				mu.Lock()
 				slow := len(batches)
+				mu.Unlock()
 				end()
 				pass(60 * time.Second)
 				if err := ssc.Stop(t.Context(), streamingcontext.StopOptions{Graceful: true}); err != nil {
