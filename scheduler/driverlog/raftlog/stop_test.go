@@ -1,11 +1,14 @@
 package raftlog_test
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -257,6 +260,18 @@ func TestSnapshots(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// Names are of term, index and time: as text, 10 would come before 9.
+		index := func(name string) (term, index int) {
+			if _, err := fmt.Sscanf(filepath.Base(name), "%d-%d-", &term, &index); err != nil {
+				return -1, -1 // one that was interrupted
+			}
+			return term, index
+		}
+		slices.SortFunc(names, func(a, b string) int {
+			aTerm, aIndex := index(a)
+			bTerm, bIndex := index(b)
+			return cmp.Or(aTerm-bTerm, aIndex-bIndex)
+		})
 		return names
 	}
 	t.Run("three_stay_and_an_interrupted_one_leaves_nothing/R-07", func(t *testing.T) {
