@@ -37,7 +37,7 @@ var layers = []struct {
 	{"scheduler/driverlog/raftlog/link", nil},
 	{"scheduler/driverlog/raftlog/link/linktest", []string{"scheduler/driverlog/raftlog/link"}},
 	{"scheduler/driverlog/raftlog/admin", []string{"scheduler/driverlog", "scheduler/driverlog/raftlog", "scheduler/driverlog/raftlog/link"}},
-	{"scheduler/driverlog/raftlog", []string{"scheduler/driverlog"}},
+	{"scheduler/driverlog/raftlog", []string{"scheduler/driverlog", "scheduler/driverlog/internal/..."}},
 	{"scheduler/driverlog/internal/...", []string{"scheduler/driverlog"}},
 	{"scheduler/driverlog/logtest", []string{"scheduler/driverlog"}},
 	{"blobstore", nil},

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/leat-io/leat/scheduler/driverlog"
+	"github.com/leat-io/leat/scheduler/driverlog/internal/filelock"
 	"github.com/leat-io/leat/scheduler/driverlog/internal/groupcommit"
 )
 
@@ -18,7 +19,7 @@ type Log struct {
 	node   string
 	every  int
 	logger *slog.Logger
-	lock   *fileLock
+	lock   *filelock.Lock
 
 	leading sync.Mutex // held by Lead, so that its callers share a term; taken before all others
 	closing sync.Mutex // held by Close
@@ -38,6 +39,9 @@ type Log struct {
 	behind  int    // entries in the file behind its snapshot
 }
 
+// lockSuffix is behind the name of a log in that of its lock file.
+const lockSuffix = ".lock"
+
 // Open returns the log in the file at path, made if there is none; its folder must be there. Beside it lie a lock file and a
 // small file that says how far the log was durable, with .lock and .tail behind the name. Open starts no goroutine.
 //
@@ -50,13 +54,13 @@ func Open(path string, opts Options) (*Log, error) {
 	}
 	opts = opts.withDefaults()
 	path = resolve(path)
-	lock, err := lockFile(path, opts.LockTimeout)
+	lock, err := filelock.Take(path+lockSuffix, path, opts.LockTimeout)
 	if err != nil {
 		return nil, err
 	}
 	s, c, note, err := openStore(path)
 	if err != nil {
-		return nil, errors.Join(err, lock.release())
+		return nil, errors.Join(err, lock.Release())
 	}
 	l := &Log{
 		path: path, node: opts.Node, every: opts.SnapshotEvery, logger: opts.Logger, lock: lock,
@@ -147,7 +151,7 @@ func (l *Log) Close() error {
 			errs = append(errs, fmt.Errorf("close driver log: %w", err))
 		}
 	}
-	err := errors.Join(l.store.close(), l.lock.release())
+	err := errors.Join(l.store.close(), l.lock.Release())
 	if failed == nil && err != nil {
 		errs = append(errs, fmt.Errorf("close driver log %s: %w", l.path, err))
 	}

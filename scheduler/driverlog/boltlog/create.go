@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/leat-io/leat/scheduler/driverlog"
+	"github.com/leat-io/leat/scheduler/driverlog/internal/filelock"
 )
 
 // Create makes a log at path that begins with a state, as after a snapshot of it, and closes it. Nothing may be there.
@@ -17,11 +18,11 @@ func Create(path string, state driverlog.State) (err error) {
 			return fmt.Errorf("create driver log: %w", &os.PathError{Op: "create", Path: name, Err: os.ErrExist})
 		}
 	}
-	lock, err := lockFile(path, 0)
+	lock, err := filelock.Take(path+lockSuffix, path, 0)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lock.release()) }()
+	defer func() { err = errors.Join(err, lock.Release()) }()
 	s, _, _, err := openStore(path)
 	if err != nil {
 		return err
@@ -41,9 +42,9 @@ func Hold(path string) (release func() error, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("driver log: %w", err)
 	}
-	lock, err := lockFile(path, 0)
+	lock, err := filelock.Take(path+lockSuffix, path, 0)
 	if err != nil {
 		return nil, err
 	}
-	return lock.release, nil
+	return lock.Release, nil
 }

@@ -2,7 +2,8 @@ package boltlog
 
 import (
 	"fmt"
-	"time"
+
+	"github.com/leat-io/leat/scheduler/driverlog"
 )
 
 // A CorruptError says that a file of a log is not as the log left it: damaged, cut short, or replaced by another or an older
@@ -35,20 +36,10 @@ func (e *CorruptError) Error() string {
 func (e *CorruptError) Unwrap() error { return e.Err }
 
 // A LockedError says that a log has an owner already.
-type LockedError struct {
-	Path   string // the log
-	Holder Holder // who has it; zero where that could not be read
-}
+type LockedError = driverlog.LockedError
 
-// Error returns the log and its owner.
-func (e *LockedError) Error() string {
-	h := e.Holder
-	if h == (Holder{}) {
-		return fmt.Sprintf("driver log %s is in use by another owner", e.Path)
-	}
-	return fmt.Sprintf("driver log %s is in use by %s, process %d on %s, since %s",
-		e.Path, h.Command, h.PID, h.Host, h.Since.Format(time.RFC3339))
-}
+// A Holder is the owner of a log.
+type Holder = driverlog.Holder
 
 // A StorageError says that the file of a log could not be written. The log takes no more commands; another Open reads what
 // has become durable and goes on.

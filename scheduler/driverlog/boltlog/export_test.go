@@ -39,7 +39,7 @@ func (l *Log) Kill() error {
 	defer l.write.Unlock()
 	s := l.store
 	l.store = nil
-	return errors.Join(s.db.Close(), s.tail.file.Close(), l.lock.lock.Unlock())
+	return errors.Join(s.db.Close(), s.tail.file.Close(), l.lock.Abandon())
 }
 
 // PageSize is the size of a page.

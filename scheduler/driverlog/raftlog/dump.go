@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/leat-io/leat/scheduler/driverlog"
+	"github.com/leat-io/leat/scheduler/driverlog/internal/filelock"
 )
 
 // An Entry is an entry of a node's log. Whether most voters have it cannot be told from one folder.
@@ -53,11 +54,11 @@ func inspect(dir string, yield func(Entry) error) (info Info, err error) {
 	if err != nil {
 		return Info{}, err
 	}
-	lock, err := lockDir(dir, 0)
+	lock, err := filelock.Take(lockPath(dir), dir, 0)
 	if err != nil {
 		return Info{}, err
 	}
-	defer func() { err = errors.Join(err, lock.release()) }()
+	defer func() { err = errors.Join(err, lock.Release()) }()
 	d, err := openDisk(dir, true)
 	if err != nil {
 		return Info{}, &CorruptError{Dir: dbPath(dir), What: "it cannot be opened", Err: err}

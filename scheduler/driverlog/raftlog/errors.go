@@ -106,20 +106,10 @@ func (e *DivergedError) Error() string {
 }
 
 // A LockedError says that the folder of a node is in use.
-type LockedError struct {
-	Path   string
-	Holder Holder // who has it; zero where that could not be read
-}
+type LockedError = driverlog.LockedError
 
-// Error returns the folder and who has it.
-func (e *LockedError) Error() string {
-	h := e.Holder
-	if h == (Holder{}) {
-		return fmt.Sprintf("driver log %s is in use by another owner", e.Path)
-	}
-	return fmt.Sprintf("driver log %s is in use by %s, process %d on %s, since %s",
-		e.Path, h.Command, h.PID, h.Host, h.Since.Format(time.RFC3339))
-}
+// A Holder is the process that has the folder.
+type Holder = driverlog.Holder
 
 // A MemberError says why a change of the members was not made.
 type MemberError struct {

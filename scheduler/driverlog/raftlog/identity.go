@@ -28,6 +28,9 @@ type identity struct {
 	Cluster string `json:"cluster,omitempty"` // 32 hexadecimal digits, empty before the node has heard of it
 }
 
+// lockPath is the file whose lock a process has that uses the folder.
+func lockPath(dir string) string { return filepath.Join(dir, "lock") }
+
 func identityPath(dir string) string { return filepath.Join(dir, "identity") }
 
 // newIdentity returns an identity that no other node has.

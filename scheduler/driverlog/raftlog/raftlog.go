@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/leat-io/leat/scheduler/driverlog"
+	"github.com/leat-io/leat/scheduler/driverlog/internal/filelock"
 )
 
 // Log is a node of a cluster, and a driverlog.Log.
@@ -91,17 +92,17 @@ func Open(dir string, opts Options) (log *Log, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("open driver log: %w", err)
 	}
-	lock, err := lockDir(dir, opts.LockTimeout)
+	lock, err := filelock.Take(lockPath(dir), dir, opts.LockTimeout)
 	if err != nil {
 		return nil, err
 	}
 	id, err := ownIdentity(dir, opts.Name)
 	if err != nil {
-		return nil, errors.Join(err, lock.release())
+		return nil, errors.Join(err, lock.Release())
 	}
 	d, err := openDisk(dir, false)
 	if err != nil {
-		return nil, errors.Join(err, lock.release())
+		return nil, errors.Join(err, lock.Release())
 	}
 	if opts.wrap != nil {
 		d = opts.wrap(d)
@@ -118,7 +119,7 @@ func Open(dir string, opts Options) (log *Log, err error) {
 		l.cluster = clusterID(c)
 	}
 	l.fsm.hooks = hooks{cluster: l.learned, epoch: l.began, entries: l.count, recorded: l.compare, members: l.configured, broken: l.fail, unread: l.unreadable}
-	l.store = newStore(d, dir, opts.Stall, func(p *PoisonError) { l.fail(p) }, lock.release)
+	l.store = newStore(d, dir, opts.Stall, func(p *PoisonError) { l.fail(p) }, lock.Release)
 	if err := l.start(); err != nil {
 		l.stop()
 		return nil, errors.Join(fmt.Errorf("open driver log %s: %w", dir, err), l.store.close())

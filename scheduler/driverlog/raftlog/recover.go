@@ -6,6 +6,8 @@ import (
 	"log/slog"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/leat-io/leat/scheduler/driverlog/internal/filelock"
 )
 
 // RecoverOptions says how a folder becomes a cluster of its own. The zero value is a cluster of one that nobody reaches.
@@ -52,15 +54,15 @@ func Recover(dir string, opts RecoverOptions) (report RecoverReport, err error) 
 	if err != nil {
 		return RecoverReport{}, err
 	}
-	lock, err := lockDir(dir, 0)
+	lock, err := filelock.Take(lockPath(dir), dir, 0)
 	if err != nil {
 		return RecoverReport{}, err
 	}
 	d, err := openDisk(dir, false)
 	if err != nil {
-		return RecoverReport{}, errors.Join(err, lock.release())
+		return RecoverReport{}, errors.Join(err, lock.Release())
 	}
-	s := newStore(d, dir, DefaultStall, nil, lock.release)
+	s := newStore(d, dir, DefaultStall, nil, lock.Release)
 	defer func() { err = errors.Join(err, s.close()) }()
 	logger := newHclogger(opts.Logger)
 	snaps, err := openSnapshots(dir, nil, logger)
