@@ -40,7 +40,7 @@ func compareWithBare(ctx context.Context, stdout io.Writer, s settings) (err err
 }
 
 // killBare kills the leader, starts it again, and returns how long it took until another led.
-func (c *cluster) killBare(ctx context.Context) (took time.Duration, err error) {
+func (c *group) killBare(ctx context.Context) (took time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	b := c.board

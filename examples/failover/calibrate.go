@@ -9,7 +9,7 @@ import (
 // nodes that stand by have their share of the processors, as they will have.
 //
 // A batch takes what lies ready. More and more does, until no more of it is counted.
-func (c *cluster) calibrate(ctx context.Context) (int, error) {
+func (c *group) calibrate(ctx context.Context) (int, error) {
 	const (
 		least, most = 16_000, 64_000 // lines that lie ready; of more the disk is soon full
 		enough      = 1.25           // so much more must be counted with twice as many
@@ -32,7 +32,7 @@ func (c *cluster) calibrate(ctx context.Context) (int, error) {
 }
 
 // rateWith returns the lines a second that are counted while so many lie ready.
-func (c *cluster) rateWith(ctx context.Context, ready int, length time.Duration) (float64, error) {
+func (c *group) rateWith(ctx context.Context, ready int, length time.Duration) (float64, error) {
 	const files = 8
 	step := func() error {
 		if err := c.text.write(ready / files); err != nil {

@@ -12,7 +12,7 @@ import (
 const between = 5
 
 // campaign feeds the text and hurts the nodes. It returns how long each fault kept the next batch.
-func (c *cluster) campaign(ctx context.Context, stdout io.Writer) (took times, err error) {
+func (c *group) campaign(ctx context.Context, stdout io.Writer) (took times, err error) {
 	stop, fed := make(chan struct{}), make(chan error, 1)
 	go func() { fed <- c.text.feed(c.lines, stop) }()
 	err = c.act(ctx, stdout, &took)
@@ -26,7 +26,7 @@ func (c *cluster) campaign(ctx context.Context, stdout io.Writer) (took times, e
 }
 
 // act does what is to be done while text comes.
-func (c *cluster) act(ctx context.Context, stdout io.Writer, took *times) error {
+func (c *group) act(ctx context.Context, stdout io.Writer, took *times) error {
 	if c.grow {
 		if err := c.growTo(ctx, stdout, c.settings.nodes); err != nil {
 			return err
@@ -44,7 +44,7 @@ func (c *cluster) act(ctx context.Context, stdout io.Writer, took *times) error 
 }
 
 // hurt hurts the leader once, waits until another has committed a batch, undoes it, and waits until all is well.
-func (c *cluster) hurt(ctx context.Context, stdout io.Writer, i int, t *times) error {
+func (c *group) hurt(ctx context.Context, stdout io.Writer, i int, t *times) error {
 	ctx, cancel := context.WithTimeout(ctx, patience+c.length)
 	defer cancel()
 	if err := c.steady(ctx); err != nil {
@@ -91,7 +91,7 @@ func (c *cluster) hurt(ctx context.Context, stdout io.Writer, i int, t *times) e
 }
 
 // moment waits for the moment at which the leader is to be hurt: any within a batch, or when it says that it makes one visible.
-func (c *cluster) moment(ctx context.Context) (leader int, epoch uint64, hit string, err error) {
+func (c *group) moment(ctx context.Context) (leader int, epoch uint64, hit string, err error) {
 	if c.at == anywhere {
 		if err := pauseFor(ctx, time.Duration(c.rng.Int64N(int64(c.batch)))); err != nil {
 			return 0, 0, "", err
@@ -108,7 +108,7 @@ func (c *cluster) moment(ctx context.Context) (leader int, epoch uint64, hit str
 }
 
 // unchanged fails if what the sink shows of the batches up to one is not the same before and after do.
-func (c *cluster) unchanged(ctx context.Context, upTo int64, do func() error) error {
+func (c *group) unchanged(ctx context.Context, upTo int64, do func() error) error {
 	before, err := c.imprint(upTo)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (c *cluster) unchanged(ctx context.Context, upTo int64, do func() error) er
 }
 
 // steady waits until all nodes but the leader stand by, and the leader has committed some batches.
-func (c *cluster) steady(ctx context.Context) error {
+func (c *group) steady(ctx context.Context) error {
 	b := c.board
 	first := b.last()
 	return b.await(ctx, "nodes that stand by", func() bool {

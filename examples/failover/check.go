@@ -17,7 +17,7 @@ import (
 )
 
 // check stops the nodes and compares what the sink shows with the text, and the logs of the nodes with each other and with the sink.
-func (c *cluster) check(ctx context.Context, stdout io.Writer) error {
+func (c *group) check(ctx context.Context, stdout io.Writer) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (c *cluster) check(ctx context.Context, stdout io.Writer) error {
 }
 
 // out returns the folder of the sink.
-func (c *cluster) out() string { return filepath.Join(c.dir, "out") }
+func (c *group) out() string { return filepath.Join(c.dir, "out") }
 
 // read folds the rows of an output by word, in order of batches.
 func read(out, output string, fold func(old, n int64) int64) (map[string]int64, error) {
@@ -170,7 +170,7 @@ func checkParts(out string, batches int64) error {
 }
 
 // caughtUp waits until the sink shows so many words.
-func (c *cluster) caughtUp(ctx context.Context, words int64) error {
+func (c *group) caughtUp(ctx context.Context, words int64) error {
 	for {
 		c.board.mu.Lock()
 		changed := c.board.changed
@@ -190,7 +190,7 @@ func (c *cluster) caughtUp(ctx context.Context, words int64) error {
 }
 
 // countOn counts the words of the batches that have become visible since the last time.
-func (c *cluster) countOn() error {
+func (c *group) countOn() error {
 	for row, err := range files.Read(c.out(), files.ReadOptions{Output: "counts", From: c.next}) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -210,7 +210,7 @@ func (c *cluster) countOn() error {
 }
 
 // imprint returns a digest of what the sink shows of the last batches up to one.
-func (c *cluster) imprint(upTo int64) ([sha256.Size]byte, error) {
+func (c *group) imprint(upTo int64) ([sha256.Size]byte, error) {
 	h := sha256.New()
 	for row, err := range files.Read(c.out(), files.ReadOptions{From: max(upTo-2*between, 0)}) {
 		if err != nil {

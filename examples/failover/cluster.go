@@ -19,8 +19,8 @@ import (
 // patience bounds every wait for the nodes.
 const patience = time.Minute
 
-// A cluster is the nodes of the demonstration, and the text that they count.
-type cluster struct {
+// A group is the nodes of the demonstration, and the text that they count.
+type group struct {
 	settings
 	program string
 	rng     *rand.Rand // of the moments at which nodes are hurt
@@ -55,7 +55,7 @@ const (
 )
 
 // startCluster starts the nodes with the application: the first makes a cluster, the others join it. Where it is to grow, only the first.
-func startCluster(ctx context.Context, s settings) (*cluster, error) {
+func startCluster(ctx context.Context, s settings) (*group, error) {
 	c, err := prepareCluster(s)
 	if err != nil {
 		return nil, err
@@ -71,8 +71,8 @@ func startCluster(ctx context.Context, s settings) (*cluster, error) {
 }
 
 // prepareCluster returns a cluster none of whose nodes was started.
-func prepareCluster(s settings) (c *cluster, err error) {
-	c = &cluster{settings: s, board: newBoard(), rng: rand.New(rand.NewPCG(uint64(s.seed), 1))}
+func prepareCluster(s settings) (c *group, err error) {
+	c = &group{settings: s, board: newBoard(), rng: rand.New(rand.NewPCG(uint64(s.seed), 1))}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.close())
@@ -101,7 +101,7 @@ func prepareCluster(s settings) (c *cluster, err error) {
 }
 
 // found makes a cluster of nodes.
-func (c *cluster) found(ctx context.Context, nodes []*node, do string) error {
+func (c *group) found(ctx context.Context, nodes []*node, do string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for _, n := range nodes {
@@ -118,7 +118,7 @@ func (c *cluster) found(ctx context.Context, nodes []*node, do string) error {
 }
 
 // members returns the nodes that are members.
-func (c *cluster) members() (members []*node) {
+func (c *group) members() (members []*node) {
 	for _, n := range c.nodes {
 		if n.member {
 			members = append(members, n)
@@ -128,7 +128,7 @@ func (c *cluster) members() (members []*node) {
 }
 
 // folder returns where a node keeps its log.
-func (c *cluster) folder(n *node) string { return filepath.Join(c.dir, nameOf(n.number)) }
+func (c *group) folder(n *node) string { return filepath.Join(c.dir, nameOf(n.number)) }
 
 func nameOf(number int) string { return "node-" + strconv.Itoa(number) }
 
@@ -142,7 +142,7 @@ func freeAddress() (string, error) {
 }
 
 // stretch puts a proxy between every two nodes.
-func (c *cluster) stretch() error {
+func (c *group) stretch() error {
 	for _, from := range c.nodes {
 		from.via = make([]*proctest.Proxy, len(c.nodes))
 		for _, to := range c.nodes {
@@ -160,7 +160,7 @@ func (c *cluster) stretch() error {
 }
 
 // close ends everything.
-func (c *cluster) close() error {
+func (c *group) close() error {
 	var errs []error
 	for _, n := range c.nodes {
 		if n.proc != nil {

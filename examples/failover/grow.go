@@ -7,7 +7,7 @@ import (
 )
 
 // growTo lets nodes join until there are so many, while batches are made.
-func (c *cluster) growTo(ctx context.Context, stdout io.Writer, nodes int) error {
+func (c *group) growTo(ctx context.Context, stdout io.Writer, nodes int) error {
 	for _, n := range c.nodes {
 		if n.member || len(c.members()) >= nodes {
 			continue
@@ -26,7 +26,7 @@ func (c *cluster) growTo(ctx context.Context, stdout io.Writer, nodes int) error
 }
 
 // shrinkTo removes nodes until there are so many, the one that leads first, and stops them in order.
-func (c *cluster) shrinkTo(ctx context.Context, stdout io.Writer, nodes int) error {
+func (c *group) shrinkTo(ctx context.Context, stdout io.Writer, nodes int) error {
 	for len(c.members()) > nodes {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()

@@ -13,10 +13,10 @@ import (
 )
 
 // A harm is what is done to the node that leads; the function it returns undoes it once another leads.
-type harm func(ctx context.Context, c *cluster, n *node) (undo func(ctx context.Context) error, err error)
+type harm func(ctx context.Context, c *group, n *node) (undo func(ctx context.Context) error, err error)
 
 var harms = map[string]harm{
-	"kill": func(_ context.Context, c *cluster, n *node) (func(context.Context) error, error) {
+	"kill": func(_ context.Context, c *group, n *node) (func(context.Context) error, error) {
 		n.proc.Kill()
 		again := func(context.Context) error { return c.start(n, drives) }
 		if len(c.members()) == 1 {
@@ -24,18 +24,18 @@ var harms = map[string]harm{
 		}
 		return again, nil
 	},
-	"pause": func(_ context.Context, _ *cluster, n *node) (func(context.Context) error, error) {
+	"pause": func(_ context.Context, _ *group, n *node) (func(context.Context) error, error) {
 		return func(context.Context) error { return n.proc.Resume() }, n.proc.Pause()
 	},
-	"partition": func(_ context.Context, c *cluster, n *node) (func(context.Context) error, error) {
+	"partition": func(_ context.Context, c *group, n *node) (func(context.Context) error, error) {
 		c.isolate(n, true)
 		return func(context.Context) error { c.isolate(n, false); return nil }, nil
 	},
-	"transfer": func(ctx context.Context, c *cluster, _ *node) (func(context.Context) error, error) {
+	"transfer": func(ctx context.Context, c *group, _ *node) (func(context.Context) error, error) {
 		return nil, c.ask(ctx, func(address string) error { return c.admin.Transfer(ctx, address, "") })
 	},
 	// A planned stop lets another lead.
-	"terminate": func(_ context.Context, c *cluster, n *node) (func(context.Context) error, error) {
+	"terminate": func(_ context.Context, c *group, n *node) (func(context.Context) error, error) {
 		return func(ctx context.Context) error {
 			if err := n.proc.Wait(ctx); err != nil {
 				return fmt.Errorf("node %d did not stop in order: %w", n.number, err)
@@ -44,7 +44,7 @@ var harms = map[string]harm{
 		}, n.proc.Terminate()
 	},
 	// All are gone at once, and come back.
-	"restart": func(_ context.Context, c *cluster, _ *node) (func(context.Context) error, error) {
+	"restart": func(_ context.Context, c *group, _ *node) (func(context.Context) error, error) {
 		var errs []error
 		for _, n := range c.members() {
 			c.board.gone(n.number)
@@ -56,7 +56,7 @@ var harms = map[string]harm{
 		return nil, errors.Join(errs...)
 	},
 	// The machine is gone with its disk. A new one takes its place.
-	"disk": func(_ context.Context, c *cluster, n *node) (func(context.Context) error, error) {
+	"disk": func(_ context.Context, c *group, n *node) (func(context.Context) error, error) {
 		n.proc.Kill()
 		return func(ctx context.Context) error {
 			if err := c.ask(ctx, func(address string) error { return c.admin.Remove(ctx, address, n.id) }); err != nil {
@@ -78,7 +78,7 @@ func modes() string {
 }
 
 // pick returns what is to be done next.
-func (c *cluster) pick() string {
+func (c *group) pick() string {
 	if c.mode != mixed {
 		return c.mode
 	}
@@ -87,7 +87,7 @@ func (c *cluster) pick() string {
 }
 
 // isolate cuts a node off from the others, or lets it be heard again.
-func (c *cluster) isolate(n *node, cut bool) {
+func (c *group) isolate(n *node, cut bool) {
 	for _, other := range c.nodes {
 		if other != n {
 			for _, p := range []*proctest.Proxy{other.via[n.number], n.via[other.number]} {

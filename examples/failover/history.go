@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/leat-io/leat/scheduler/driverlog"
@@ -20,7 +21,7 @@ type history struct {
 }
 
 // stop kills all members, starts them again, lets whoever leads stop the application once it has finished what it found, and ends all.
-func (c *cluster) stop(ctx context.Context) error {
+func (c *group) stop(ctx context.Context) error {
 	_, epoch := c.board.leads()
 	for _, n := range c.members() {
 		n.proc.Kill()
@@ -53,7 +54,7 @@ func (c *cluster) stop(ctx context.Context) error {
 }
 
 // history starts the nodes once more, without the application, until all have the same log, kills them, and reads their folders.
-func (c *cluster) history(ctx context.Context) (h history, err error) {
+func (c *group) history(ctx context.Context) (h history, err error) {
 	for _, n := range c.members() {
 		if err := c.start(n, follows); err != nil {
 			return h, err
@@ -69,7 +70,7 @@ func (c *cluster) history(ctx context.Context) (h history, err error) {
 	for i, n := range c.members() {
 		var of history
 		var got [32]byte
-		if of, got, err = readHistory(c.folder(n)); err != nil {
+		if of, got, err = readHistory(filepath.Join(c.folder(n), "raft")); err != nil {
 			return h, fmt.Errorf("node %d: %w", n.number, err)
 		}
 		switch {
@@ -83,7 +84,7 @@ func (c *cluster) history(ctx context.Context) (h history, err error) {
 }
 
 // alike waits until all members have applied the same, for a while.
-func (c *cluster) alike(ctx context.Context) error {
+func (c *group) alike(ctx context.Context) error {
 	for round, index := 0, uint64(0); round < 3; round++ {
 		for _, n := range c.members() {
 			s, err := c.status(ctx, n, func(s admin.Status) bool { return s.Leader.ID != "" })
@@ -149,7 +150,7 @@ func readHistory(dir string) (h history, digest [32]byte, err error) {
 }
 
 // ended returns an error if a process that was started is there still.
-func (c *cluster) ended() error {
+func (c *group) ended() error {
 	for _, p := range c.started {
 		select {
 		case <-p.Ended():

@@ -10,15 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/leat-io/leat/blobstore/folder"
 	"github.com/leat-io/leat/scheduler/driverlog"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog"
-	"github.com/leat-io/leat/scheduler/driverlog/raftlog/admin"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
 	"github.com/leat-io/leat/streamingcontext"
+	"github.com/leat-io/leat/streamingcontext/cluster"
 )
 
 // application is its name in the log.
@@ -45,59 +44,27 @@ func runNode(ctx context.Context, args []string, stdout io.Writer) (err error) {
 		certified = &link.TLS{CA: filepath.Join(d, "ca.pem"), Certificate: filepath.Join(d, "cert.pem"), Key: filepath.Join(d, "key.pem")}
 	}
 
-	var cluster atomic.Pointer[raftlog.Log] // the links ask it for the cluster
-	links, err := link.Listen(link.Options{Address: *listen, Name: nameOf(*number), TLS: certified, Logger: logger, Network: detours(*via),
-		Cluster: func() string {
-			if l := cluster.Load(); l != nil {
-				return l.Cluster()
-			}
-			return ""
-		}})
+	node, err := cluster.Open(filepath.Join(*dir, nameOf(*number)), cluster.Options{Name: nameOf(*number), Listen: *listen, TLS: certified,
+		Bootstrap: *bootstrap, Timeouts: raftlog.Fast(), Network: detours(*via), Logger: logger,
+		Trailing: 1 << 32}) // nothing is forgotten: all is looked at in the end
 	if err != nil {
 		return err
 	}
-	log, err := raftlog.Open(filepath.Join(*dir, nameOf(*number)), raftlog.Options{Name: nameOf(*number), Bootstrap: *bootstrap,
-		Network: links.Protocol("raft"), Address: *listen, Timeouts: raftlog.Fast(), Logger: logger,
-		Trailing: 1 << 32}) // nothing is forgotten: all is looked at in the end
-	if err != nil {
-		return errors.Join(err, links.Close())
-	}
-	cluster.Store(log)
-	defer func() { err = errors.Join(err, log.Close(), links.Close()) }()
+	defer func() { err = errors.Join(err, node.Close()) }()
 	store, err := folder.Open(filepath.Join(*dir, "shared"), folder.Options{})
 	if err != nil {
 		return err
 	}
 
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	// A node is heard until it has handed over what it leads, which it does when ctx has ended.
-	serves, hush := context.WithCancel(context.WithoutCancel(ctx))
-	var serving sync.WaitGroup
-	defer serving.Wait()
-	defer hush()
-	serving.Go(func() {
-		if err := links.Run(serves); err != nil {
-			logger.Error("links end", "err", err)
-			stop()
-		}
-	})
-	serving.Go(func() {
-		if err := admin.Serve(serves, links.Protocol(link.Admin), admin.Of(log)); err != nil {
-			logger.Error("requests end", "err", err)
-			stop()
-		}
-	})
 	say := &sayer{w: stdout}
 	switch *do {
 	case leads:
-		return leadOnly(ctx, log, say)
+		return node.Serve(ctx, func(ctx context.Context) error { return leadOnly(ctx, node.Log(), say) })
 	case follows:
-		<-ctx.Done()
-		return nil
+		return node.Serve(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
 	}
-	return streamingcontext.Drive(ctx, "", streamingcontext.Options{
-		App: application, Interval: *batch, Cluster: log, Store: store, FileRemember: 24 * time.Hour, Missed: streamingcontext.MissedCoalesce, Logger: logger,
+	return node.Drive(ctx, streamingcontext.Options{
+		App: application, Interval: *batch, Store: store, FileRemember: 24 * time.Hour, Missed: streamingcontext.MissedCoalesce, Logger: logger,
 		Listeners: []streamingcontext.Listener{{BatchCommitted: func(b streamingcontext.CommittedBatch) {
 			say.line("batch\t%d\t%d", b.ID, b.Epoch)
 		}}},
@@ -106,7 +73,7 @@ func runNode(ctx context.Context, args []string, stdout io.Writer) (err error) {
 			Leading:    func(epoch uint64) { say.line("leading\t%d", epoch) },
 			GoingOn: func(*streamingcontext.Context) {
 				if *do == finishes {
-					if err := driverlog.SetStatus(ctx, log, application, driverlog.Stopped); err != nil {
+					if err := driverlog.SetStatus(ctx, node.Log(), application, driverlog.Stopped); err != nil {
 						logger.Error("application is not stopped", "err", err)
 					}
 				}

@@ -11,7 +11,7 @@ import (
 )
 
 // secure makes the operator's dialer, and with -tls an authority for it and the nodes.
-func (c *cluster) secure() (err error) {
+func (c *group) secure() (err error) {
 	opts := link.Options{Name: "operator"}
 	if c.tls {
 		if c.ca, err = linktest.NewCA(); err != nil {
@@ -31,7 +31,7 @@ func (c *cluster) secure() (err error) {
 }
 
 // certify makes a certificate for a name, in a folder of that name.
-func (c *cluster) certify(name string) (*link.TLS, error) {
+func (c *group) certify(name string) (*link.TLS, error) {
 	dir := filepath.Join(c.dir, "certificates", name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 )
 
 // start starts a node, also one that was killed. The first node that was never started makes a cluster; any other waits to be joined.
-func (c *cluster) start(n *node, do string) (err error) {
+func (c *group) start(n *node, do string) (err error) {
 	var via []string
 	for to, p := range n.via {
 		if p != nil {
@@ -51,7 +51,7 @@ func (c *cluster) start(n *node, do string) (err error) {
 }
 
 // join starts a node and makes it a member. It is asked who it is, and whoever leads is asked to take it in.
-func (c *cluster) join(ctx context.Context, n *node, do string) error {
+func (c *group) join(ctx context.Context, n *node, do string) error {
 	if err := c.start(n, do); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (c *cluster) join(ctx context.Context, n *node, do string) error {
 }
 
 // ask asks whoever leads until it is done: for a moment nobody may lead.
-func (c *cluster) ask(ctx context.Context, request func(address string) error) error {
+func (c *group) ask(ctx context.Context, request func(address string) error) error {
 	for {
 		leader, _ := c.board.leads()
 		err := request(c.nodes[leader].address)
@@ -84,7 +84,7 @@ func (c *cluster) ask(ctx context.Context, request func(address string) error) e
 }
 
 // status asks a node until the answer is right.
-func (c *cluster) status(ctx context.Context, n *node, right func(admin.Status) bool) (admin.Status, error) {
+func (c *group) status(ctx context.Context, n *node, right func(admin.Status) bool) (admin.Status, error) {
 	for {
 		status, err := c.admin.Status(ctx, n.address)
 		if err == nil && right(status) {

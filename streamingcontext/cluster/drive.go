@@ -32,11 +32,14 @@ func (n *Node) Drive(ctx context.Context, opts streamingcontext.Options, setup f
 	if n.copies != nil {
 		opts.Blocks = n.copies
 	}
-	return n.serving(ctx, func(ctx context.Context) error { return streamingcontext.Drive(ctx, n.dir, opts, setup) })
+	return n.Serve(ctx, func(ctx context.Context) error { return streamingcontext.Drive(ctx, n.dir, opts, setup) })
 }
 
-// serving calls run, and answers others until it has returned. Where that fails run's context ends.
-func (n *Node) serving(ctx context.Context, run func(ctx context.Context) error) error {
+// Serve calls run, which may be anything that a process without an application does, and answers other drivers and `leat cluster` until it has
+// returned. Drive does so. A node serves once.
+//
+// Errors: run's; what ended the connections to others, which ends run's context.
+func (n *Node) Serve(ctx context.Context, run func(ctx context.Context) error) error {
 	if n.links == nil {
 		return run(ctx)
 	}
