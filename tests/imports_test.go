@@ -67,6 +67,7 @@ var layers = []struct {
 	{"streamingcontext/web", []string{"streamingcontext", "streamingcontext/progress", "dstream", "scheduler", "lineage"}},
 	{"streamingcontext/streamtest", []string{"streamingcontext", "dstream", "rdd", "lineage", "receivers", "receivers/queue", "scheduler", "scheduler/local"}},
 	{"streamingcontext/streamtest/proctest", nil},
+	{"streamingcontext/streamtest/proctest/netns", []string{"streamingcontext/streamtest/proctest"}},
 	{"streamingcontext/streamtest/crashtest", []string{"streamingcontext", "dstream", "dstream/sink", "dstream/sink/files", "dstream/sink/sinktest/disk", "rdd", "receivers", "blobstore", "blobstore/folder", "scheduler/driverlog", "scheduler/driverlog/memlog"}},
 	{"examples/...", []string{"..."}},
 	{"tests", []string{"..."}},

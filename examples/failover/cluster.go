@@ -14,6 +14,7 @@ import (
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link/linktest"
 	"github.com/leat-io/leat/streamingcontext/streamtest/proctest"
+	"github.com/leat-io/leat/streamingcontext/streamtest/proctest/netns"
 )
 
 // patience bounds every wait for the nodes.
@@ -30,6 +31,7 @@ type group struct {
 	started []*proctest.Process
 	ca      *linktest.CA // nil without -tls
 	dialer  *link.Dialer
+	lab     *netns.Lab // nil without -netns
 	admin   admin.Client
 
 	counted int64 // words that the sink has been seen to show, in batches before next
@@ -43,6 +45,7 @@ type node struct {
 	id      string // "" before it is known
 	member  bool
 	via     []*proctest.Proxy // to the others by their number, where networks are to be cut; nil for itself
+	heal    func() error      // with -netns, what ends the cut
 	proc    *proctest.Process
 }
 
@@ -87,14 +90,19 @@ func prepareCluster(s settings) (c *group, err error) {
 	if err := c.secure(); err != nil {
 		return c, err
 	}
+	if s.netns {
+		if c.lab, err = netns.New(s.nodes); err != nil {
+			return c, err
+		}
+	}
 	for i := range s.nodes {
-		address, err := freeAddress()
+		address, err := c.address(i)
 		if err != nil {
 			return c, err
 		}
 		c.nodes = append(c.nodes, &node{number: i, address: address})
 	}
-	if s.mode == "partition" || s.mode == mixed {
+	if c.lab == nil && (s.mode == "partition" || s.mode == mixed) {
 		return c, c.stretch()
 	}
 	return c, nil
@@ -131,6 +139,14 @@ func (c *group) members() (members []*node) {
 func (c *group) folder(n *node) string { return filepath.Join(c.dir, nameOf(n.number)) }
 
 func nameOf(number int) string { return "node-" + strconv.Itoa(number) }
+
+// address returns where a node listens.
+func (c *group) address(number int) (string, error) {
+	if c.lab != nil {
+		return net.JoinHostPort(c.lab.Address(number), "7000"), nil
+	}
+	return freeAddress()
+}
 
 // freeAddress returns an address of this machine that nobody listens on.
 func freeAddress() (string, error) {
@@ -174,6 +190,9 @@ func (c *group) close() error {
 	}
 	if c.dialer != nil {
 		errs = append(errs, c.dialer.Close())
+	}
+	if c.lab != nil {
+		errs = append(errs, c.lab.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -8,8 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-
-	"github.com/leat-io/leat/streamingcontext/streamtest/proctest"
 )
 
 // A harm is what is done to the node that leads; the function it returns undoes it once another leads.
@@ -28,8 +26,7 @@ var harms = map[string]harm{
 		return func(context.Context) error { return n.proc.Resume() }, n.proc.Pause()
 	},
 	"partition": func(_ context.Context, c *group, n *node) (func(context.Context) error, error) {
-		c.isolate(n, true)
-		return func(context.Context) error { c.isolate(n, false); return nil }, nil
+		return func(context.Context) error { return c.rejoin(n) }, c.isolate(n)
 	},
 	"transfer": func(ctx context.Context, c *group, _ *node) (func(context.Context) error, error) {
 		return nil, c.ask(ctx, func(address string) error { return c.admin.Transfer(ctx, address, "") })
@@ -84,15 +81,4 @@ func (c *group) pick() string {
 	}
 	all := slices.Sorted(maps.Keys(harms))
 	return all[c.rng.IntN(len(all))]
-}
-
-// isolate cuts a node off from the others, or lets it be heard again.
-func (c *group) isolate(n *node, cut bool) {
-	for _, other := range c.nodes {
-		if other != n {
-			for _, p := range []*proctest.Proxy{other.via[n.number], n.via[other.number]} {
-				p.Cut(cut, cut)
-			}
-		}
-	}
 }

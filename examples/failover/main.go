@@ -47,6 +47,7 @@ type settings struct {
 	lines           int // a second; 0: half of what can be counted
 	seed            int64
 	grow, tls, bare bool
+	netns           bool
 	verbose         bool
 	dir             string
 }
@@ -67,6 +68,7 @@ func (s *settings) parse(args []string) error {
 	flags.DurationVar(&s.length, "for", 0, "how long a node is paused or cut off; 0 means until another leads")
 	flags.BoolVar(&s.grow, "grow", false, "begin with one node, grow while batches are made, and shrink in the end")
 	flags.BoolVar(&s.tls, "tls", false, "connections with certificates of an authority that is made for the run")
+	flags.BoolVar(&s.netns, "netns", false, "each node on a host of its own, a Linux network namespace, with certificates; needs root and the command ip")
 	flags.BoolVar(&s.bare, "bare", false, "first kill leaders of a group without an application, for comparison")
 	flags.IntVar(&s.lines, "lines", 0, "lines of text a second; 0 means half of what can be counted")
 	flags.Int64Var(&s.seed, "seed", 1, "of the text and of what is done when")
@@ -75,6 +77,7 @@ func (s *settings) parse(args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	s.tls = s.tls || s.netns // they are not on loopback
 	switch {
 	case flags.NArg() > 0:
 		return fmt.Errorf("unexpected %q", flags.Arg(0))

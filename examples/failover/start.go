@@ -42,8 +42,11 @@ func (c *group) start(n *node, do string) (err error) {
 	if c.verbose {
 		logged = os.Stderr
 	}
-	n.proc, err = proctest.Start(proctest.Options{Path: c.program, Args: args, Err: logged,
-		Line: func(at time.Time, line string) { c.board.line(n.number, at, line) }})
+	opts := proctest.Options{Path: c.program, Args: args, Err: logged, Line: func(at time.Time, line string) { c.board.line(n.number, at, line) }}
+	if c.lab != nil {
+		opts = c.lab.On(n.number, opts)
+	}
+	n.proc, err = proctest.Start(opts)
 	if err == nil {
 		c.started = append(c.started, n.proc)
 	}
