@@ -126,10 +126,12 @@ func (t *transport) look() {
 		select {
 		case rpc := <-t.NetworkTransport.Consumer():
 			if err := check(rpc); err != nil {
-				if rpc.Reader != nil {
-					_, _ = io.Copy(io.Discard, io.LimitReader(rpc.Reader, maxSnapshot)) // the rest would be taken for the next call
-				}
-				rpc.Respond(nil, err)
+				t.filter.Go(func() { // the others do not wait for what this one sends, which ends with its connection
+					if rpc.Reader != nil {
+						_, _ = io.Copy(io.Discard, rpc.Reader) // else it would be taken for the next call
+					}
+					rpc.Respond(nil, err)
+				})
 				continue
 			}
 			clamp(rpc)
