@@ -143,7 +143,11 @@ func (d *driver) ended(t *testing.T, fsys files.FS, when string) {
 func TestCrashAtEveryCall_FS01(t *testing.T) {
 	points, runs := 0, 0
 	for _, when := range []disk.When{disk.Before, disk.After} {
-		for n := 1; ; n++ {
+		step := 1
+		if testing.Short() {
+			step = 5
+		}
+		for n := 1; ; n += step {
 			fsys, d := disk.New(), newDriver()
 			fsys.CrashAt(n, when)
 			err := d.run(t, fsys)
