@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// A board is what the nodes have said: lines "leading<TAB>epoch", "standing by", "committing<TAB>id<TAB>epoch" and "batch<TAB>id<TAB>epoch".
+// A board is what the nodes have said: lines "leading<TAB>epoch", "standing by", "committing<TAB>id<TAB>epoch", "batch<TAB>id<TAB>epoch", and
+// those of tell.
 type board struct {
 	mu         sync.Mutex
 	leader     int       // the node of the newest epoch, -1 before the first
@@ -19,13 +20,19 @@ type board struct {
 	led        time.Time // when the leader said that it leads
 	committing int64     // the batch that the leader is making visible, -1 if none
 	standby    map[int]bool
-	said       map[int64]uint64 // the epoch that said that a batch is committed
-	wrong      error            // the first thing that nobody may say
-	changed    chan struct{}    // closed by the next change
+	said       map[int64]uint64 // the epoch that said that a batch is committed, of the last remembered ones
+	terms      int              // epochs that were said to be led
+	uses       map[int]uses     // what each node has said last
+	agreed     agreed
+	wrong      error         // the first thing that nobody may say
+	changed    chan struct{} // closed by the next change
 }
 
+// remembered is how many batches a board remembers.
+const remembered = 10_000
+
 func newBoard() *board {
-	return &board{leader: -1, batch: -1, committing: -1, standby: map[int]bool{}, said: map[int64]uint64{}, changed: make(chan struct{})}
+	return &board{leader: -1, batch: -1, committing: -1, standby: map[int]bool{}, said: map[int64]uint64{}, uses: map[int]uses{}, changed: make(chan struct{})}
 }
 
 // line takes note of what a node said.
@@ -33,12 +40,15 @@ func (b *board) line(node int, at time.Time, line string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var epoch uint64
-	var batch int64
+	var batch, index, heap int64
+	var goroutines int
+	var digest string
 	switch {
 	case line == "standing by":
 		b.standby[node] = true
 	case scans(line, "leading\t%d", &epoch):
 		b.standby[node] = false
+		b.terms++
 		if epoch > b.epoch {
 			b.leader, b.epoch, b.led, b.committing = node, epoch, at, -1
 		}
@@ -51,12 +61,19 @@ func (b *board) line(node int, at time.Time, line string) {
 			b.wrong = fmt.Errorf("batch %d was committed in epoch %d, and again in epoch %d", batch, was, epoch)
 		}
 		b.said[batch] = epoch
+		delete(b.said, batch-remembered)
 		if batch > b.batch {
 			b.batch, b.by, b.at = batch, epoch, at
 		}
 		if batch >= b.committing {
 			b.committing = -1
 		}
+	case scans(line, "state\t%d\t%s", &index, &digest):
+		if err := b.agreed.note(node, index, digest); err != nil && b.wrong == nil {
+			b.wrong = err
+		}
+	case scans(line, "uses\t%d\t%d", &goroutines, &heap):
+		b.uses[node] = uses{goroutines, heap}
 	default:
 		return
 	}
@@ -118,4 +135,11 @@ func (b *board) err() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.wrong
+}
+
+// epochsLed returns how many epochs were said to be led.
+func (b *board) epochsLed() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.terms
 }

@@ -22,6 +22,9 @@ func (c *group) campaign(ctx context.Context, stdout io.Writer) (took times, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	if c.live != nil {
+		c.counted, c.next = c.live.words, c.live.next
+	}
 	return took, c.caughtUp(ctx, c.text.words)
 }
 
@@ -32,8 +35,11 @@ func (c *group) act(ctx context.Context, stdout io.Writer, took *times) error {
 			return err
 		}
 	}
-	for i := range c.kills {
-		if err := c.hurt(ctx, stdout, i, took); err != nil {
+	if c.lasting > 0 {
+		return c.last(ctx, stdout, took)
+	}
+	for range c.kills {
+		if err := c.hurt(ctx, stdout, fault{c.pick(), c.at, c.length, true}, took); err != nil {
 			return err
 		}
 	}
@@ -43,19 +49,27 @@ func (c *group) act(ctx context.Context, stdout io.Writer, took *times) error {
 	return nil
 }
 
-// hurt hurts the leader once, waits until another has committed a batch, undoes it, and waits until all is well.
-func (c *group) hurt(ctx context.Context, stdout io.Writer, i int, t *times) error {
-	ctx, cancel := context.WithTimeout(ctx, patience+c.length)
+// A fault is what is done to a leader.
+type fault struct {
+	mode, at string
+	length   time.Duration // of a pause or a cut, at least
+	steady   bool          // not before all is well
+}
+
+// hurt hurts the leader once, waits until another has committed a batch, and undoes it.
+func (c *group) hurt(ctx context.Context, stdout io.Writer, f fault, t *times) error {
+	ctx, cancel := context.WithTimeout(ctx, patience+f.length)
 	defer cancel()
-	if err := c.steady(ctx); err != nil {
-		return err
+	if f.steady {
+		if err := c.steady(ctx); err != nil {
+			return err
+		}
 	}
-	b, mode := c.board, c.pick()
-	leader, epoch, hit, err := c.moment(ctx)
+	leader, epoch, hit, err := c.moment(ctx, f.at)
 	if err != nil {
 		return err
 	}
-	n := c.nodes[leader]
+	b, n, mode := c.board, c.nodes[leader], c.bearable(f.mode, leader)
 	b.gone(leader)
 	begin := time.Now()
 	undo, err := harms[mode](ctx, c, n)
@@ -67,19 +81,19 @@ func (c *group) hurt(ctx context.Context, stdout io.Writer, i int, t *times) err
 	var next int
 	if err := b.await(ctx, "a batch of another leader", func() bool {
 		took, batch, next = b.at.Sub(begin), b.batch, b.leader
-		return b.by > epoch
+		return b.by > epoch && took > 0
 	}); err != nil {
 		return fmt.Errorf("after %s of node %d: %w", mode, leader, err)
 	}
 	t.add(mode, took)
-	fmt.Fprintf(stdout, "%s %d: node %d of epoch %d%s, batch %d by node %d after %d ms\n", mode, i+1, leader, epoch, hit, batch, next, took.Milliseconds())
+	fmt.Fprintf(stdout, "%s %d: node %d of epoch %d%s, batch %d by node %d after %d ms\n", mode, len(*t), leader, epoch, hit, batch, next, took.Milliseconds())
 	if undo == nil {
 		return nil
 	}
-	if c.length == 0 || mode != "pause" && mode != "partition" {
+	if f.length == 0 || mode != "pause" && mode != "partition" {
 		return undo(ctx)
 	}
-	if err := pauseFor(ctx, time.Until(begin.Add(c.length))); err != nil {
+	if err := pauseFor(ctx, time.Until(begin.Add(f.length))); err != nil {
 		return err
 	}
 	return c.unchanged(ctx, batch, func() error {
@@ -91,8 +105,8 @@ func (c *group) hurt(ctx context.Context, stdout io.Writer, i int, t *times) err
 }
 
 // moment waits for the moment at which the leader is to be hurt: any within a batch, or when it says that it makes one visible.
-func (c *group) moment(ctx context.Context) (leader int, epoch uint64, hit string, err error) {
-	if c.at == anywhere {
+func (c *group) moment(ctx context.Context, at string) (leader int, epoch uint64, hit string, err error) {
+	if at == anywhere {
 		if err := pauseFor(ctx, time.Duration(c.rng.Int64N(int64(c.batch)))); err != nil {
 			return 0, 0, "", err
 		}

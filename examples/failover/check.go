@@ -30,116 +30,31 @@ func (c *group) check(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	sums, err := read(c.out(), "counts", func(old, n int64) int64 { return old + n })
-	if err != nil {
-		return err
+	k := newChecker(c.out(), c.batch.Milliseconds())
+	k.times = h.times
+	err = errors.Join(k.advance(h.batches-1), compare("sum of the batches", k.sums, c.text.counts), checkParts(c.out(), h.batches), c.ended())
+	if err == nil && c.live != nil {
+		err = c.stayed(k, h.batches)
 	}
-	last, err := read(c.out(), "totals", func(_, n int64) int64 { return n })
-	if err != nil {
-		return err
-	}
-	err = errors.Join(compare("sum of the batches", sums, c.text.counts), compare("running totals", last, c.text.counts),
-		checkWindows(c.out(), h.times, int64(c.batch.Milliseconds())), checkParts(c.out(), int64(len(h.times))), c.ended())
-	fmt.Fprintf(stdout, "%d batches of %d epochs, %d entries on %d nodes\n", len(h.times), h.epochs, h.entries, len(c.members()))
+	fmt.Fprintf(stdout, "%d batches of %d epochs, %d entries on %d nodes\n", h.batches, h.epochs, h.entries, len(c.members()))
 	return err
+}
+
+// stayed compares what was seen of the batches when they were committed with what is there in the end.
+func (c *group) stayed(end *checker, batches int64) error {
+	if err := c.live.advance(batches - 1); err != nil {
+		return err
+	}
+	if c.live.sum() != end.sum() {
+		return errors.New("what the sink shows of a batch is not what it has shown when it was committed")
+	}
+	return nil
 }
 
 // out returns the folder of the sink.
 func (c *group) out() string { return filepath.Join(c.dir, "out") }
 
-// read folds the rows of an output by word, in order of batches.
-func read(out, output string, fold func(old, n int64) int64) (map[string]int64, error) {
-	all := map[string]int64{}
-	err := eachBatch(out, output, func(_ int64, words map[string]int64) error {
-		for word, n := range words {
-			all[word] = fold(all[word], n)
-		}
-		return nil
-	})
-	return all, err
-}
-
-// eachBatch yields the counts by word of each batch of an output that has any, in order. The map is used again.
-func eachBatch(out, output string, yield func(batch int64, words map[string]int64) error) error {
-	words, batch := map[string]int64{}, int64(-1)
-	for row, err := range files.Read(out, files.ReadOptions{Output: output}) {
-		if err != nil {
-			return err
-		}
-		if row.Batch != batch {
-			if batch >= 0 {
-				if err := yield(batch, words); err != nil {
-					return err
-				}
-			}
-			clear(words)
-			batch = row.Batch
-		}
-		word, count, _ := strings.Cut(string(row.Line), "\t")
-		n, err := strconv.ParseInt(count, 10, 64)
-		if _, twice := words[word]; err != nil || twice {
-			return fmt.Errorf("%s: batch %d: row %q, seen in this batch %t", output, row.Batch, row.Line, twice)
-		}
-		words[word] = n
-	}
-	if batch < 0 {
-		return nil
-	}
-	return yield(batch, words)
-}
-
-// compare says where got differs from want.
-func compare(what string, got, want map[string]int64) error {
-	if maps.Equal(got, want) {
-		return nil
-	}
-	for _, word := range slices.Sorted(maps.Keys(want)) {
-		if got[word] != want[word] {
-			return fmt.Errorf("%s: %s has %d, the text %d", what, word, got[word], want[word])
-		}
-	}
-	return fmt.Errorf("%s: %d words, the text has %d", what, len(got), len(want))
-}
-
-// checkWindows compares the windows with the sums of the counts whose batch times they reach back to.
-func checkWindows(out string, times []int64, interval int64) error {
-	counts := make([]map[string]int64, len(times))
-	keep := func(batch int64, words map[string]int64) error {
-		if batch >= int64(len(times)) {
-			return fmt.Errorf("batch %d is in the sink, and not in the log", batch)
-		}
-		counts[batch] = maps.Clone(words)
-		return nil
-	}
-	if err := eachBatch(out, "counts", keep); err != nil {
-		return err
-	}
-	want := func(batch int64) map[string]int64 {
-		sum := map[string]int64{}
-		for b := batch; b >= 0 && times[b] > times[batch]-windowBatches*interval; b-- {
-			for word, n := range counts[b] {
-				sum[word] += n
-			}
-		}
-		return sum
-	}
-	next := int64(0)
-	err := eachBatch(out, "window", func(batch int64, words map[string]int64) error {
-		for ; next < batch; next++ {
-			if len(want(next)) > 0 {
-				return fmt.Errorf("window of batch %d is not there", next)
-			}
-		}
-		next++
-		return compare(fmt.Sprintf("window of batch %d", batch), words, want(batch))
-	})
-	for ; err == nil && next < int64(len(times)); next++ {
-		if len(want(next)) > 0 {
-			err = fmt.Errorf("window of batch %d is not there", next)
-		}
-	}
-	return err
-}
+func sortedWords(m map[string]int64) []string { return slices.Sorted(maps.Keys(m)) }
 
 // checkParts looks at each file of the sink: every output has every batch, each partition once, and nothing else is left.
 func checkParts(out string, batches int64) error {

@@ -36,6 +36,9 @@ type group struct {
 
 	counted int64 // words that the sink has been seen to show, in batches before next
 	next    int64
+
+	live   *checker // of a lasting run, which is checked while it goes on
+	spared *node    // whose process lives on; nil for a while
 }
 
 // A node is one driver process.
@@ -63,7 +66,7 @@ func startCluster(ctx context.Context, s settings) (*group, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes := c.nodes
+	nodes := c.nodes[:s.nodes]
 	if s.grow {
 		nodes = nodes[:1]
 	}
@@ -90,12 +93,16 @@ func prepareCluster(s settings) (c *group, err error) {
 	if err := c.secure(); err != nil {
 		return c, err
 	}
+	all := s.nodes
+	if s.lasting > 0 {
+		all += spares
+	}
 	if s.netns {
-		if c.lab, err = netns.New(s.nodes); err != nil {
+		if c.lab, err = netns.New(all); err != nil {
 			return c, err
 		}
 	}
-	for i := range s.nodes {
+	for i := range all {
 		address, err := c.address(i)
 		if err != nil {
 			return c, err
@@ -135,8 +142,9 @@ func (c *group) members() (members []*node) {
 	return members
 }
 
-// folder returns where a node keeps its log.
-func (c *group) folder(n *node) string { return filepath.Join(c.dir, nameOf(n.number)) }
+// folder returns where a node keeps its log, and raftFolder where in it.
+func (c *group) folder(n *node) string     { return filepath.Join(c.dir, nameOf(n.number)) }
+func (c *group) raftFolder(n *node) string { return filepath.Join(c.folder(n), "raft") }
 
 func nameOf(number int) string { return "node-" + strconv.Itoa(number) }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/leat-io/leat/scheduler/driverlog"
@@ -15,7 +14,8 @@ import (
 
 // A history is what the nodes have decided.
 type history struct {
-	times   []int64 // of the batches
+	batches int64
+	times   []int64 // of the batches; nil where the logs do not begin at the beginning
 	epochs  int
 	entries uint64
 }
@@ -70,15 +70,18 @@ func (c *group) history(ctx context.Context) (h history, err error) {
 	for i, n := range c.members() {
 		var of history
 		var got [32]byte
-		if of, got, err = readHistory(filepath.Join(c.folder(n), "raft")); err != nil {
+		if of, got, err = readHistory(c.raftFolder(n), c.lasting == 0); err != nil {
 			return h, fmt.Errorf("node %d: %w", n.number, err)
 		}
 		switch {
 		case i == 0:
 			h, digest = of, got
-		case got != digest || len(of.times) != len(h.times) || of.epochs != h.epochs:
+		case got != digest || of.batches != h.batches || len(of.times) != len(h.times) || of.epochs != h.epochs:
 			return h, fmt.Errorf("nodes %d and %d do not hold the same", c.members()[0].number, n.number)
 		}
+	}
+	if c.lasting > 0 {
+		h.epochs = c.board.epochsLed()
 	}
 	return h, nil
 }
@@ -102,8 +105,9 @@ func (c *group) alike(ctx context.Context) error {
 	return nil
 }
 
-// readHistory steps through all that a node's folder holds. Every batch must follow the one before, in number and in time.
-func readHistory(dir string) (h history, digest [32]byte, err error) {
+// readHistory steps through all that a node's folder holds. Every batch must follow the one before, in number and in time. Of a log that is not
+// whole only the state is looked at.
+func readHistory(dir string, whole bool) (h history, digest [32]byte, err error) {
 	var state driverlog.State
 	var index, epoch uint64
 	wrong := func(cmd driverlog.Command, why string) error {
@@ -111,6 +115,9 @@ func readHistory(dir string) (h history, digest [32]byte, err error) {
 	}
 	info, err := raftlog.Dump(dir, func(e raftlog.Entry) error {
 		h.entries++
+		if !whole {
+			return nil
+		}
 		for _, cmd := range e.Commands {
 			result, err := driverlog.Step(&state, state.Index+1, cmd)
 			if err != nil || result.Duplicate {
@@ -137,13 +144,14 @@ func readHistory(dir string) (h history, digest [32]byte, err error) {
 	switch {
 	case err != nil:
 		return h, digest, err
-	case info.First != 1:
+	case whole && info.First != 1:
 		return h, digest, fmt.Errorf("the log begins with entry %d", info.First)
 	case len(info.State.Apps) != 1 || len(info.State.Apps[0].Open) > 0:
 		return h, digest, fmt.Errorf("in epoch %d of %s, a batch was begun and not finished: %+v", epoch, info.State.Leader, info.State.Apps)
 	}
+	h.batches = info.State.Apps[0].Next
 	digest = info.State.Digest()
-	if digest != state.Digest() {
+	if whole && digest != state.Digest() {
 		return h, digest, errors.New("the state is not what the commands come to")
 	}
 	return h, digest, nil

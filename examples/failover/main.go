@@ -48,6 +48,8 @@ type settings struct {
 	seed            int64
 	grow, tls, bare bool
 	netns           bool
+	lasting         time.Duration // above 0: faults at random for so long
+	sample          time.Duration // how often measures are printed meanwhile
 	verbose         bool
 	dir             string
 }
@@ -72,12 +74,17 @@ func (s *settings) parse(args []string) error {
 	flags.BoolVar(&s.bare, "bare", false, "first kill leaders of a group without an application, for comparison")
 	flags.IntVar(&s.lines, "lines", 0, "lines of text a second; 0 means half of what can be counted")
 	flags.Int64Var(&s.seed, "seed", 1, "of the text and of what is done when")
+	flags.DurationVar(&s.lasting, "lasting", 0, "in place of -kills: faults of all modes at random for so long, while all is checked")
+	flags.DurationVar(&s.sample, "sample", 5*time.Second, "with -lasting, how often a line of measures is printed")
 	flags.BoolVar(&s.verbose, "v", false, "print what the nodes log")
 	flags.StringVar(&s.dir, "dir", "", "folder for everything, which stays; empty means a temporary one")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	s.tls = s.tls || s.netns // they are not on loopback
+	if s.lasting > 0 {
+		s.mode = mixed
+	}
 	switch {
 	case flags.NArg() > 0:
 		return fmt.Errorf("unexpected %q", flags.Arg(0))
@@ -87,6 +94,8 @@ func (s *settings) parse(args []string) error {
 		return errors.New("-kills, -lines and -for must not be negative, -batch at least 10ms")
 	case s.mode != mixed && harms[s.mode] == nil:
 		return fmt.Errorf("-mode %q: possible are %s", s.mode, modes())
+	case s.lasting < 0 || s.lasting > 0 && (s.nodes < 3 || s.nodes > 5 || s.grow || s.bare || s.at != anywhere || s.length > 0 || s.sample < 100*time.Millisecond):
+		return errors.New("-lasting needs 3 to 5 nodes and a -sample of at least 100ms, and goes with none of -grow, -bare, -at and -for")
 	case s.nodes == 1 && s.mode != "kill" && s.mode != "restart":
 		return fmt.Errorf("-mode %s needs a node that takes over", s.mode)
 	case s.at != anywhere && s.at != rollForward:
@@ -107,7 +116,11 @@ func demonstrate(ctx context.Context, args []string, stdout io.Writer) (err erro
 		if s.dir, err = os.MkdirTemp("", "failover-"); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(s.dir)) }()
+		defer func() {
+			if err == nil || s.lasting == 0 { // else it is looked at
+				err = errors.Join(err, os.RemoveAll(s.dir))
+			}
+		}()
 	}
 	if s.bare {
 		if err := compareWithBare(ctx, stdout, s); err != nil {
@@ -118,7 +131,13 @@ func demonstrate(ctx context.Context, args []string, stdout io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
+	defer func() {
+		closed := c.close()
+		if err != nil && c.lasting > 0 {
+			c.leave(stdout)
+		}
+		err = errors.Join(err, closed)
+	}()
 	if c.lines == 0 {
 		if c.lines, err = c.calibrate(ctx); err != nil {
 			return err

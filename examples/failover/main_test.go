@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -81,6 +82,48 @@ func TestTheClusterGrowsAndShrinks(t *testing.T) {
 	}
 }
 
+// A node is hurt at random while all that was committed is compared, and what nodes use is printed.
+func TestItLasts(t *testing.T) {
+	var out bytes.Buffer
+	if err := demonstrate(t.Context(), []string{"-lasting", "2s", "-sample", "1s", "-lines", "2000", "-batch", "100ms"}, &out); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	if !regexp.MustCompile(`(?m)^sample\t\d+\tbatches=[1-9](.*\n)+exact\ttrue\t[1-9]`).Match(out.Bytes()) {
+		t.Errorf("got\n%s", &out)
+	}
+}
+
+// A word that is not in the text ends a run while it goes on, and all is kept for who looks for the reason.
+func TestADifferenceEndsARunThatLasts(t *testing.T) {
+	dir := t.TempDir()
+	out := &intruder{name: filepath.Join(dir, "in", "other.txt")}
+	err := demonstrate(t.Context(), []string{"-lasting", "1m", "-sample", "1s", "-lines", "2000", "-batch", "100ms", "-seed", "5", "-dir", dir}, out)
+	if err == nil || !strings.Contains(err.Error(), "hold no whole files") || !strings.Contains(out.String(), "\nseed 5; what each node said") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	for _, name := range []string{"node-0.log", "node-1.decisions", "out"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// An intruder puts a file among those of the text when it is told of the first measures.
+type intruder struct {
+	bytes.Buffer
+	name string
+}
+
+func (i *intruder) Write(line []byte) (int, error) {
+	if i.name != "" && bytes.HasPrefix(line, []byte("sample\t")) {
+		if err := os.WriteFile(i.name, []byte("word0\n"), 0o600); err != nil {
+			return 0, err
+		}
+		i.name = ""
+	}
+	return i.Buffer.Write(line)
+}
+
 // A group without an application is killed for comparison, and the rate is found out.
 func TestItIsComparedWithABareGroup(t *testing.T) {
 	var out bytes.Buffer
@@ -103,7 +146,7 @@ func TestADifferenceIsFound(t *testing.T) {
 }
 
 func TestBadLines(t *testing.T) {
-	for _, args := range []string{"-nodes 0", "-mode dance", "-batch 1ms", "-kills -1", "more", "-nodes 1 -mode pause", "-nodes 1 -mode mixed", "-at home", "-for -1s"} {
+	for _, args := range []string{"-nodes 0", "-mode dance", "-batch 1ms", "-kills -1", "more", "-nodes 1 -mode pause", "-nodes 1 -mode mixed", "-lasting -1s", "-lasting 1s -nodes 1", "-lasting 1s -grow", "-lasting 1s -sample 1ms", "-at home", "-for -1s"} {
 		if err := demonstrate(t.Context(), strings.Fields(args), new(bytes.Buffer)); err == nil {
 			t.Errorf("%s is taken", args)
 		}

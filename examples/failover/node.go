@@ -32,6 +32,9 @@ func runNode(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	certificates := flags.String("certificates", "", "folder of ca.pem, cert.pem and key.pem; empty means none")
 	delay := flags.Duration("commit-delay", 0, "how long an output waits in the middle of each commit, and says so")
 	dir := flags.String("dir", "", "folder of all nodes")
+	telling := flags.Duration("tell", 0, "how often it says what it has; 0 means not at all")
+	trailing := flags.Uint64("trailing", 1<<32, "entries after which the log is written as a snapshot, and how many stay behind it; 1<<32 means that nothing is forgotten")
+	remember := flags.Duration("remember", 24*time.Hour, "how long files of the text are remembered")
 	listen := flags.String("listen", "", "address")
 	via := flags.String("via", "", "addresses to dial for those of others, as other=dialled,...")
 	batch := flags.Duration("batch", 0, "batch interval")
@@ -46,7 +49,7 @@ func runNode(ctx context.Context, args []string, stdout io.Writer) (err error) {
 
 	node, err := cluster.Open(filepath.Join(*dir, nameOf(*number)), cluster.Options{Name: nameOf(*number), Listen: *listen, TLS: certified,
 		Bootstrap: *bootstrap, Timeouts: raftlog.Fast(), Network: detours(*via), Logger: logger,
-		Trailing: 1 << 32}) // nothing is forgotten: all is looked at in the end
+		SnapshotEvery: min(*trailing, raftlog.DefaultSnapshotEvery), Trailing: *trailing})
 	if err != nil {
 		return err
 	}
@@ -57,6 +60,13 @@ func runNode(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	}
 
 	say := &sayer{w: stdout}
+	if *telling > 0 {
+		ctx, hush := context.WithCancel(ctx)
+		var tells sync.WaitGroup
+		tells.Go(func() { tell(ctx, *telling, node.Log(), say) })
+		defer tells.Wait()
+		defer hush()
+	}
 	switch *do {
 	case leads:
 		return node.Serve(ctx, func(ctx context.Context) error { return leadOnly(ctx, node.Log(), say) })
@@ -64,7 +74,7 @@ func runNode(ctx context.Context, args []string, stdout io.Writer) (err error) {
 		return node.Serve(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
 	}
 	return node.Drive(ctx, streamingcontext.Options{
-		App: application, Interval: *batch, Store: store, FileRemember: 24 * time.Hour, Missed: streamingcontext.MissedCoalesce, Logger: logger,
+		App: application, Interval: *batch, Store: store, FileRemember: *remember, Missed: streamingcontext.MissedCoalesce, Logger: logger,
 		Listeners: []streamingcontext.Listener{{BatchCommitted: func(b streamingcontext.CommittedBatch) {
 			say.line("batch\t%d\t%d", b.ID, b.Epoch)
 		}}},

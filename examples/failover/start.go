@@ -31,6 +31,9 @@ func (c *group) start(n *node, do string) (err error) {
 	if c.at == rollForward {
 		args = append(args, "-commit-delay", (c.batch / 4).String())
 	}
+	if c.lasting > 0 {
+		args = append(args, c.lastingArgs()...)
+	}
 	if c.tls {
 		tls, err := c.certify(nameOf(n.number))
 		if err != nil {
@@ -39,8 +42,16 @@ func (c *group) start(n *node, do string) (err error) {
 		args = append(args, "-certificates", filepath.Dir(tls.CA))
 	}
 	logged := io.Discard
-	if c.verbose {
+	switch {
+	case c.verbose:
 		logged = os.Stderr
+	case c.lasting > 0:
+		file, err := os.OpenFile(c.folder(n)+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, file.Close()) }() // the process has its own
+		logged = file
 	}
 	opts := proctest.Options{Path: c.program, Args: args, Err: logged, Line: func(at time.Time, line string) { c.board.line(n.number, at, line) }}
 	if c.lab != nil {

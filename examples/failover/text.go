@@ -57,7 +57,7 @@ func (t *text) write(lines int) error {
 		}
 		t.buf.WriteByte('\n')
 	}
-	name := fmt.Sprintf("%06d.txt", t.files)
+	name := fileName(t.files)
 	t.files++
 	tmp := filepath.Join(t.tmp, name)
 	if err := os.WriteFile(tmp, t.buf.Bytes(), 0o644); err != nil {
@@ -65,6 +65,9 @@ func (t *text) write(lines int) error {
 	}
 	return os.Rename(tmp, filepath.Join(t.in, name))
 }
+
+// fileName returns the name of a file by its number.
+func fileName(number int) string { return fmt.Sprintf("%06d.txt", number) }
 
 // every is how often a file appears.
 const every = 100 * time.Millisecond

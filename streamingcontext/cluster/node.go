@@ -41,7 +41,7 @@ func Open(dir string, opts Options) (*Node, error) {
 
 func (n *Node) open() error {
 	o := raftlog.Options{Name: n.opts.Name, Bootstrap: n.opts.Bootstrap, Timeouts: n.opts.Timeouts,
-		Trailing: n.opts.Trailing, Logger: n.opts.Logger}
+		SnapshotEvery: n.opts.SnapshotEvery, Trailing: n.opts.Trailing, Logger: n.opts.Logger}
 	var log atomic.Pointer[raftlog.Log] // whom the links ask for the cluster
 	if n.opts.Listen != "" {
 		var err error

@@ -29,6 +29,8 @@ type Options struct {
 	// Copies is on how many drivers a received block is durable before it is acknowledged. 0 means 2: receivers of a driver that
 	// is alone in its cluster wait. Without Listen blocks are on this disk.
 	Copies int
+	// SnapshotEvery is after how many entries of the replicated log a snapshot is taken. 0 means 4096.
+	SnapshotEvery uint64
 	// Trailing is how many entries of the replicated log stay behind a snapshot, for drivers that lag and for looking at. 0 means 4096.
 	Trailing uint64
 	// Network is where the connections are made. Nil means TCP; another is for tests.

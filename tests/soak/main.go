@@ -26,6 +26,7 @@ type options struct {
 	batches, cycles, every int
 	seed                   uint64
 	dir                    string
+	cluster                clusterRun
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
@@ -36,8 +37,23 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	fs.IntVar(&o.every, "every", 20, "a fault in one batch of so many; 0: none")
 	fs.Uint64Var(&o.seed, "seed", 1, "`seed` of the faults")
 	fs.StringVar(&o.dir, "dir", "", "`folder` for checkpoints and blocks; one of its own by default")
-	if err := fs.Parse(args); err != nil {
+	c := &o.cluster
+	fs.DurationVar(&c.lasting, "for", 0, "in place of the above: hurt a cluster of processes at random for so long")
+	fs.IntVar(&c.nodes, "nodes", 3, "with -for, `number` of drivers, 3 to 5")
+	fs.DurationVar(&c.report, "report", 10*time.Second, "with -for, how often its measures are printed")
+	fs.DurationVar(&c.batch, "interval", 300*time.Millisecond, "with -for, batch interval")
+	fs.IntVar(&c.lines, "lines", 2000, "with -for, lines of text a second")
+	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil // the usage has been printed
+	} else if err != nil {
 		return err
+	}
+	if c.lasting < 0 || c.lasting > 0 && (c.lines <= 0 || c.nodes < 3 || c.nodes > 5) {
+		return errors.New("-for must not be negative, and needs lines and 3 to 5 nodes")
+	}
+	if c.lasting > 0 {
+		c.seed, c.dir = o.seed, o.dir
+		return endureCluster(ctx, *c, out)
 	}
 	if o.batches < 0 || o.cycles < 0 || o.every < 0 {
 		return errors.New("numbers must not be negative")

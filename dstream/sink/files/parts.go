@@ -106,7 +106,7 @@ func (o ReadOptions) rowsOf(fsys FS, at paths, m *manifest, yield func(Row, erro
 		}
 	}
 	for _, f := range m.parts {
-		row := Row{App: m.App, Output: m.Output, Batch: m.Batch, Partition: f.Partition}
+		row := Row{App: m.App, Output: m.Output, Batch: m.Batch, Time: m.Time, Partition: f.Partition}
 		goOn := true
 		err := o.Lines(partOf(fsys, at, m, f), func(line []byte) bool {
 			row.Line = line

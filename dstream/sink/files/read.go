@@ -17,6 +17,7 @@ import (
 type Row struct {
 	App, Output string
 	Batch       int64
+	Time        int64 // of the batch, in milliseconds
 	Partition   int
 	Line        []byte // without its newline; valid until the next row
 }
@@ -73,7 +74,7 @@ func readBatch(fsys FS, at paths, m *manifest, yield func(Row, error) bool) (goO
 		}
 	}
 	for i, f := range m.parts {
-		row := Row{App: m.App, Output: m.Output, Batch: m.Batch, Partition: f.Partition}
+		row := Row{App: m.App, Output: m.Output, Batch: m.Batch, Time: m.Time, Partition: f.Partition}
 		goOn := true
 		if total <= inMemory {
 			goOn, err = lines(&kept[i], at.part(m.Batch, f), f, row, yield)
