@@ -58,7 +58,7 @@ func (c *group) hurt(ctx context.Context, stdout io.Writer, i int, t *times) err
 	n := c.nodes[leader]
 	b.gone(leader)
 	begin := time.Now()
-	undo, err := harms[mode](ctx, c, n)
+	undo, err := harmOf(mode)(ctx, c, n)
 	if err != nil {
 		return fmt.Errorf("%s node %d: %w", mode, leader, err)
 	}

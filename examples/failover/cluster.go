@@ -13,6 +13,7 @@ import (
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/admin"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link/linktest"
+	"github.com/leat-io/leat/streamingcontext/streamtest/faultdisk"
 	"github.com/leat-io/leat/streamingcontext/streamtest/proctest"
 )
 
@@ -43,6 +44,7 @@ type node struct {
 	id      string // "" before it is known
 	member  bool
 	via     []*proctest.Proxy // to the others by their number, where networks are to be cut; nil for itself
+	disk    *faultdisk.Disk   // nil where disks do not go bad
 	proc    *proctest.Process
 }
 
@@ -94,6 +96,9 @@ func prepareCluster(s settings) (c *group, err error) {
 		}
 		c.nodes = append(c.nodes, &node{number: i, address: address})
 	}
+	if err := c.mountDisks(); err != nil {
+		return c, err
+	}
 	if s.mode == "partition" || s.mode == mixed {
 		return c, c.stretch()
 	}
@@ -128,7 +133,12 @@ func (c *group) members() (members []*node) {
 }
 
 // folder returns where a node keeps its log.
-func (c *group) folder(n *node) string { return filepath.Join(c.dir, nameOf(n.number)) }
+func (c *group) folder(n *node) string {
+	if n.disk != nil {
+		return realFolder(c.dir, n)
+	}
+	return filepath.Join(c.dir, nameOf(n.number))
+}
 
 func nameOf(number int) string { return "node-" + strconv.Itoa(number) }
 
@@ -163,8 +173,14 @@ func (c *group) stretch() error {
 func (c *group) close() error {
 	var errs []error
 	for _, n := range c.nodes {
+		if n.disk != nil {
+			n.disk.Set(faultdisk.Fault{}) // a process cannot be ended while it waits for its disk
+		}
 		if n.proc != nil {
 			n.proc.Kill()
+		}
+		if n.disk != nil {
+			errs = append(errs, n.disk.Close())
 		}
 		for _, p := range n.via {
 			if p != nil {

@@ -34,6 +34,7 @@ func runNode(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	dir := flags.String("dir", "", "folder of all nodes")
 	listen := flags.String("listen", "", "address")
 	via := flags.String("via", "", "addresses to dial for those of others, as other=dialled,...")
+	stall := flags.Duration("stall", 0, "how long its disk may not answer; 0 means the default")
 	batch := flags.Duration("batch", 0, "batch interval")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
@@ -45,7 +46,7 @@ func runNode(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	}
 
 	node, err := cluster.Open(filepath.Join(*dir, nameOf(*number)), cluster.Options{Name: nameOf(*number), Listen: *listen, TLS: certified,
-		Bootstrap: *bootstrap, Timeouts: raftlog.Fast(), Network: detours(*via), Logger: logger,
+		Bootstrap: *bootstrap, Timeouts: raftlog.Fast(), Network: detours(*via), Stall: *stall, Logger: logger,
 		Trailing: 1 << 32}) // nothing is forgotten: all is looked at in the end
 	if err != nil {
 		return err
