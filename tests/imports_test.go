@@ -68,6 +68,7 @@ var layers = []struct {
 	{"streamingcontext/streamtest", []string{"streamingcontext", "dstream", "rdd", "lineage", "receivers", "receivers/queue", "scheduler", "scheduler/local"}},
 	{"streamingcontext/streamtest/proctest", nil},
 	{"streamingcontext/streamtest/proctest/netns", []string{"streamingcontext/streamtest/proctest"}},
+	{"streamingcontext/streamtest/faultdisk", nil},
 	{"streamingcontext/streamtest/crashtest", []string{"streamingcontext", "dstream", "dstream/sink", "dstream/sink/files", "dstream/sink/sinktest/disk", "rdd", "receivers", "blobstore", "blobstore/folder", "scheduler/driverlog", "scheduler/driverlog/memlog"}},
 	{"examples/...", []string{"..."}},
 	{"tests", []string{"..."}},
@@ -90,6 +91,7 @@ var outside = []struct {
 	{"go.uber.org/goleak", []string{"scheduler/schedulertest", "receivers/receiverstest", "tests", "tests/..."}},
 	{"pgregory.net/rapid", []string{"tests", "tests/..."}},
 	{"github.com/prometheus/", []string{"streamingcontext/metrics"}},
+	{"github.com/hanwen/go-fuse", []string{"streamingcontext/streamtest/faultdisk"}},
 	{"encoding/gob", nil},
 	{"hash/maphash", nil},
 }

@@ -72,7 +72,7 @@ func (c *group) hurt(ctx context.Context, stdout io.Writer, f fault, t *times) e
 	b, n, mode := c.board, c.nodes[leader], c.bearable(f.mode, leader)
 	b.gone(leader)
 	begin := time.Now()
-	undo, err := harms[mode](ctx, c, n)
+	undo, err := harmOf(mode)(ctx, c, n)
 	if err != nil {
 		return fmt.Errorf("%s node %d: %w", mode, leader, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/admin"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link/linktest"
+	"github.com/leat-io/leat/streamingcontext/streamtest/faultdisk"
 	"github.com/leat-io/leat/streamingcontext/streamtest/proctest"
 	"github.com/leat-io/leat/streamingcontext/streamtest/proctest/netns"
 )
@@ -49,6 +50,7 @@ type node struct {
 	member  bool
 	via     []*proctest.Proxy // to the others by their number, where networks are to be cut; nil for itself
 	heal    func() error      // with -netns, what ends the cut
+	disk    *faultdisk.Disk   // nil where disks do not go bad
 	proc    *proctest.Process
 }
 
@@ -109,6 +111,9 @@ func prepareCluster(s settings) (c *group, err error) {
 		}
 		c.nodes = append(c.nodes, &node{number: i, address: address})
 	}
+	if err := c.mountDisks(); err != nil {
+		return c, err
+	}
 	if c.lab == nil && (s.mode == "partition" || s.mode == mixed) {
 		return c, c.stretch()
 	}
@@ -143,7 +148,13 @@ func (c *group) members() (members []*node) {
 }
 
 // folder returns where a node keeps its log, and raftFolder where in it.
-func (c *group) folder(n *node) string     { return filepath.Join(c.dir, nameOf(n.number)) }
+func (c *group) folder(n *node) string {
+	if n.disk != nil {
+		return realFolder(c.dir, n)
+	}
+	return filepath.Join(c.dir, nameOf(n.number))
+}
+
 func (c *group) raftFolder(n *node) string { return filepath.Join(c.folder(n), "raft") }
 
 func nameOf(number int) string { return "node-" + strconv.Itoa(number) }
@@ -187,8 +198,14 @@ func (c *group) stretch() error {
 func (c *group) close() error {
 	var errs []error
 	for _, n := range c.nodes {
+		if n.disk != nil {
+			n.disk.Set(faultdisk.Fault{}) // a process cannot be ended while it waits for its disk
+		}
 		if n.proc != nil {
 			n.proc.Kill()
+		}
+		if n.disk != nil {
+			errs = append(errs, n.disk.Close())
 		}
 		for _, p := range n.via {
 			if p != nil {

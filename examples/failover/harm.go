@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 )
@@ -59,7 +58,7 @@ var harms = map[string]harm{
 			if err := c.ask(ctx, func(address string) error { return c.admin.Remove(ctx, address, n.id) }); err != nil {
 				return err
 			}
-			if err := os.RemoveAll(c.folder(n)); err != nil {
+			if err := c.newDisk(n); err != nil {
 				return err
 			}
 			return c.join(ctx, n, drives)
@@ -71,7 +70,15 @@ var harms = map[string]harm{
 const mixed = "mixed"
 
 func modes() string {
-	return strings.Join(slices.Sorted(maps.Keys(harms)), ", ") + ", " + mixed
+	return strings.Join(append(slices.Sorted(maps.Keys(harms)), slices.Sorted(maps.Keys(badDisks))...), ", ") + ", " + mixed
+}
+
+// harmOf returns what a mode does, nil if there is none of that name.
+func harmOf(mode string) harm {
+	if h := badDisks[mode]; h != nil {
+		return h
+	}
+	return harms[mode]
 }
 
 // pick returns what is to be done next.
@@ -80,5 +87,8 @@ func (c *group) pick() string {
 		return c.mode
 	}
 	all := slices.Sorted(maps.Keys(harms))
+	if c.nodes[0].disk != nil {
+		all = append(all, slices.Sorted(maps.Keys(badDisks))...)
+	}
 	return all[c.rng.IntN(len(all))]
 }

@@ -111,7 +111,7 @@ func (c *group) resize(ctx context.Context, stdout io.Writer) error {
 	to := c.settings.nodes + c.rng.IntN(spares+1)
 	for _, n := range c.nodes {
 		if !n.member { // it joins as a new one
-			if err := os.RemoveAll(c.folder(n)); err != nil {
+			if err := c.newDisk(n); err != nil {
 				return err
 			}
 		}

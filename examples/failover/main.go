@@ -44,7 +44,8 @@ type settings struct {
 	mode, at        string
 	length          time.Duration // of a pause or a cut, at least
 	batch           time.Duration
-	lines           int // a second; 0: half of what can be counted
+	stall           time.Duration // how long a disk may not answer; 0: the default
+	lines           int           // a second; 0: half of what can be counted
 	seed            int64
 	grow, tls, bare bool
 	netns           bool
@@ -68,6 +69,7 @@ func (s *settings) parse(args []string) error {
 	flags.DurationVar(&s.batch, "batch", 200*time.Millisecond, "batch interval")
 	flags.StringVar(&s.at, "at", anywhere, "when: "+anywhere+", or "+rollForward+": while it makes a batch visible")
 	flags.DurationVar(&s.length, "for", 0, "how long a node is paused or cut off; 0 means until another leads")
+	flags.DurationVar(&s.stall, "stall", 0, "how long the disk of a node may not answer; 0 means the default")
 	flags.BoolVar(&s.grow, "grow", false, "begin with one node, grow while batches are made, and shrink in the end")
 	flags.BoolVar(&s.tls, "tls", false, "connections with certificates of an authority that is made for the run")
 	flags.BoolVar(&s.netns, "netns", false, "each node on a host of its own, a Linux network namespace, with certificates; needs root and the command ip")
@@ -92,7 +94,7 @@ func (s *settings) parse(args []string) error {
 		return fmt.Errorf("-nodes %d: 1 to 7 are possible", s.nodes)
 	case s.kills < 0 || s.lines < 0 || s.length < 0 || s.batch < 10*time.Millisecond:
 		return errors.New("-kills, -lines and -for must not be negative, -batch at least 10ms")
-	case s.mode != mixed && harms[s.mode] == nil:
+	case s.mode != mixed && harmOf(s.mode) == nil:
 		return fmt.Errorf("-mode %q: possible are %s", s.mode, modes())
 	case s.lasting < 0 || s.lasting > 0 && (s.nodes < 3 || s.nodes > 5 || s.grow || s.bare || s.at != anywhere || s.length > 0 || s.sample < 100*time.Millisecond):
 		return errors.New("-lasting needs 3 to 5 nodes and a -sample of at least 100ms, and goes with none of -grow, -bare, -at and -for")

@@ -37,6 +37,7 @@ func runNode(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	remember := flags.Duration("remember", 24*time.Hour, "how long files of the text are remembered")
 	listen := flags.String("listen", "", "address")
 	via := flags.String("via", "", "addresses to dial for those of others, as other=dialled,...")
+	stall := flags.Duration("stall", 0, "how long its disk may not answer; 0 means the default")
 	batch := flags.Duration("batch", 0, "batch interval")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
@@ -48,7 +49,7 @@ func runNode(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	}
 
 	node, err := cluster.Open(filepath.Join(*dir, nameOf(*number)), cluster.Options{Name: nameOf(*number), Listen: *listen, TLS: certified,
-		Bootstrap: *bootstrap, Timeouts: raftlog.Fast(), Network: detours(*via), Logger: logger,
+		Bootstrap: *bootstrap, Timeouts: raftlog.Fast(), Network: detours(*via), Stall: *stall, Logger: logger,
 		SnapshotEvery: min(*trailing, raftlog.DefaultSnapshotEvery), Trailing: *trailing})
 	if err != nil {
 		return err

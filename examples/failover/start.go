@@ -28,6 +28,9 @@ func (c *group) start(n *node, do string) (err error) {
 	if n.number == 0 && n.id == "" {
 		args = append(args, "-bootstrap")
 	}
+	if c.stall > 0 {
+		args = append(args, "-stall", c.stall.String())
+	}
 	if c.at == rollForward {
 		args = append(args, "-commit-delay", (c.batch / 4).String())
 	}

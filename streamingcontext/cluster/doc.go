@@ -17,6 +17,9 @@
 // Guarantees: those of packages raftlog, blockcopies and streamingcontext. A majority of the drivers must be there for anything to be
 // decided. A planned stop hands over first.
 //
+// A driver whose disk fails, does not answer for Options.Stall, or is full ends by itself: Drive returns why, /healthz answers 503, and another goes on. One
+// whose disk is nearly full lets another lead.
+//
 // Any goroutine may call anything; Drive is called once.
 //
 // What is not here: where checkpoints are, which all drivers must reach (streamingcontext.Options.Store); starting processes, for which `leat

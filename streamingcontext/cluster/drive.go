@@ -19,7 +19,8 @@ var ErrDriven = errors.New("the node drives an application already")
 //
 // Cluster, Log, Blocks and Listeners that concern the node are its own: opts must leave Cluster, Log and Blocks zero.
 //
-// Errors: ErrDriven; those of streamingcontext.Drive; what ended the connections to others.
+// Errors: ErrDriven; those of streamingcontext.Drive; what ended the connections to others; *raftlog.PoisonError and whatever else stopped the node,
+// which is closed and opened again to go on.
 func (n *Node) Drive(ctx context.Context, opts streamingcontext.Options, setup func(ssc *streamingcontext.Context) error) error {
 	if opts.Cluster != nil || opts.Log != nil || opts.Blocks != nil {
 		return errors.New("drive: Cluster, Log and Blocks are the node's")
@@ -38,11 +39,9 @@ func (n *Node) Drive(ctx context.Context, opts streamingcontext.Options, setup f
 // Serve calls run, which may be anything that a process without an application does, and answers other drivers and `leat cluster` until it has
 // returned. Drive does so. A node serves once.
 //
-// Errors: run's; what ended the connections to others, which ends run's context.
+// Errors: run's; what ended the connections to others, or stopped the node, as a disk that takes no writes does. Both end run's context. ErrLeftBehind
+// with it where the disk does not answer what is being served.
 func (n *Node) Serve(ctx context.Context, run func(ctx context.Context) error) error {
-	if n.links == nil {
-		return run(ctx)
-	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	// Not ctx: whoever is to lead next must reach this node until it has handed over.
@@ -60,12 +59,24 @@ func (n *Node) Serve(ctx context.Context, run func(ctx context.Context) error) e
 			}
 		})
 	}
-	requests := &admin.Server{Node: admin.Of(n.log), Logger: n.opts.Logger}
-	serve("connections", n.links.Run)
-	serve("requests", func(ctx context.Context) error { return requests.Serve(ctx, n.links.Protocol(link.Admin)) })
-	serve("copies of blocks", n.copies.Run)
+	serve("replicated log", func(ctx context.Context) error {
+		select {
+		case <-n.log.Failed():
+			return n.log.Status().Poisoned
+		case <-ctx.Done():
+			return nil
+		}
+	})
+	if n.links != nil {
+		requests := &admin.Server{Node: admin.Of(n.log), Logger: n.opts.Logger}
+		serve("connections", n.links.Run)
+		serve("requests", func(ctx context.Context) error { return requests.Serve(ctx, n.links.Protocol(link.Admin)) })
+		serve("copies of blocks", n.copies.Run)
+	}
 	err := run(ctx)
 	hush()
-	work.Wait()
-	return errors.Join(err, failed)
+	left := n.ended("serve", work.Wait)
+	mu.Lock()
+	defer mu.Unlock()
+	return errors.Join(err, failed, left)
 }

@@ -41,7 +41,7 @@ func Open(dir string, opts Options) (*Node, error) {
 
 func (n *Node) open() error {
 	o := raftlog.Options{Name: n.opts.Name, Bootstrap: n.opts.Bootstrap, Timeouts: n.opts.Timeouts,
-		SnapshotEvery: n.opts.SnapshotEvery, Trailing: n.opts.Trailing, Logger: n.opts.Logger}
+		SnapshotEvery: n.opts.SnapshotEvery, Trailing: n.opts.Trailing, Stall: n.opts.Stall, MinFree: n.opts.MinFree, Logger: n.opts.Logger}
 	var log atomic.Pointer[raftlog.Log] // whom the links ask for the cluster
 	if n.opts.Listen != "" {
 		var err error
@@ -94,10 +94,18 @@ func (n *Node) Addr() string {
 }
 
 // Close gives up the folder and the port. Drive has returned, or returns an error. It may be called again.
+//
+// Time: a node whose disk hangs takes up to raftlog.Options.Stall and some seconds.
+// Errors: those of the parts; ErrLeftBehind, and *raftlog.PoisonError, for what waits for the disk still.
 func (n *Node) Close() error {
 	var errs []error
 	if n.copies != nil {
-		errs = append(errs, n.copies.Close())
+		var err error
+		if left := n.ended("close copies of blocks", func() { err = n.copies.Close() }); left != nil {
+			errs = append(errs, left)
+		} else {
+			errs = append(errs, err)
+		}
 	}
 	if n.log != nil {
 		errs = append(errs, n.log.Close())

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
@@ -33,6 +34,11 @@ type Options struct {
 	SnapshotEvery uint64
 	// Trailing is how many entries of the replicated log stay behind a snapshot, for drivers that lag and for looking at. 0 means 4096.
 	Trailing uint64
+	// Stall is how long a write of the replicated log may take before the driver ends; others lead some seconds later. 0 means 10 s.
+	Stall time.Duration
+	// MinFree is how many bytes must be free on the disk of the folder for the driver to lead, see raftlog.Options. 0 means 64 MiB on a disk that is
+	// large enough for it; less than zero means that nobody looks.
+	MinFree int64
 	// Network is where the connections are made. Nil means TCP; another is for tests.
 	Network link.Network
 	// Logger takes what the parts say. Nil discards.

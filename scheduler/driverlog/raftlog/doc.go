@@ -28,6 +28,9 @@
 // returns it within driverlog.ErrUnknown, and the others elect another leader. The folder stays locked as long as a write hangs: what it
 // leaves behind can never follow what somebody else has written.
 //
+// A node whose disk is nearly full does not lead: while less than Options.MinFree is free it hands leadership over, and a cluster none of whose nodes has
+// room waits. With less than a quarter of that it stops, before a write fails in the middle.
+//
 // Snapshots take the place of old entries every Options.SnapshotEvery of them. Three stay, each is read again after it was written, and
 // each has the digest of what is in it. Entries have a checksum, the id of their cluster and a format version; what is of
 // a later version stops the node, so all nodes are upgraded before one of them writes it.
@@ -35,8 +38,7 @@
 // Any goroutine may call anything. Open starts goroutines, those of raft and a few of its own, and Close waits for all of them, but for a write to a
 // disk that does not answer. Nothing of Raft's own metrics is configured: they go where the program sends those of go-metrics.
 //
-// What is not here: connections and who may make them, which are the Network's; requests to join or leave; where drivers run. The
-// space that is free on the disk is not watched: a full one is an error of the disk. Open reads the whole file of entries once, and
+// What is not here: connections and who may make them, which are the Network's; requests to join or leave; where drivers run. Open reads the whole file of entries once, and
 // refuses one that is damaged; a page that goes bad while the node runs ends the process, as bbolt reads through a memory map. Damage to
 // the newer of bbolt's two meta pages takes the file back by a transaction, which nobody notices. A file that is copied while a
 // node uses it is no backup: stop the node, or take a snapshot of the disk.

@@ -37,6 +37,12 @@ func WithDigests(opts Options, n uint64) Options {
 	return opts
 }
 
+// WithSpace returns options of a node on a disk of which free says what is free, of total bytes.
+func WithSpace(opts Options, total int64, free func() int64) Options {
+	opts.freeSpace = func(string) (int64, int64, error) { return free(), total, nil }
+	return opts
+}
+
 // A Fault stands between a store and its disk.
 type Fault struct {
 	disk

@@ -152,7 +152,19 @@ func (l *Log) adopt(c clusterID) {
 		return
 	}
 	id.Cluster = c.String()
-	if err := id.write(l.dir); err != nil {
+	written := make(chan error, 1)
+	go func() { written <- id.write(l.dir) }() // ends with the write, which leaves what is there or the same
+	timer := time.NewTimer(l.opts.Stall)
+	defer timer.Stop()
+	var err error
+	select {
+	case err = <-written:
+	case <-timer.C:
+		err = &StallError{After: l.opts.Stall}
+	case <-l.poisoned:
+		return // the disk hangs here too, perhaps, and whoever waits for this node is not to
+	}
+	if err != nil {
 		l.fail(&PoisonError{Dir: l.dir, Op: "write identity", Err: err})
 		return
 	}

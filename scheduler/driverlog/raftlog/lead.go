@@ -20,7 +20,7 @@ const (
 
 // Lead waits until this node leads and its LeaderStart has been applied, and returns the term. Calls within a term return the same.
 //
-// A leader whose LeaderStart is not applied within 5 s hands leadership to another, and waits.
+// A leader whose LeaderStart is not applied within 5 s hands leadership to another, and waits. So does one whose disk has less than Options.MinFree free.
 //
 // Errors: as driverlog.Log says; ErrUnknown once the node has stopped.
 func (l *Log) Lead(ctx context.Context) (driverlog.Term, error) {
@@ -47,13 +47,14 @@ func (l *Log) lead(ctx context.Context) (driverlog.Term, error) {
 		}
 		l.mu.Lock()
 		term, open, role, changed, err := l.term, l.lost != nil, l.role, l.changed, l.refusal()
+		leads := role.leads && !l.space.low
 		l.mu.Unlock()
 		switch {
 		case err != nil:
 			return driverlog.Term{}, err
 		case open:
 			return term, nil
-		case !role.leads:
+		case !leads:
 			if err := l.await(ctx, changed, time.Minute); err != nil {
 				return driverlog.Term{}, err
 			}
@@ -75,7 +76,7 @@ func (l *Log) lead(ctx context.Context) (driverlog.Term, error) {
 		pause := l.opts.Timeouts.Heartbeat
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			l.logger.Warn("leader term not started, leadership is handed over", "error", err)
-			l.yield(ctx)
+			l.yield(ctx, "")
 			pause = startPause
 		}
 		// What raft says next is the truth. Nothing may come where it has said all, so the wait is bounded.
@@ -104,7 +105,7 @@ func (l *Log) startTerm(ctx context.Context) (epoch uint64, err error) {
 func (l *Log) open(epoch uint64, was role) (driverlog.Term, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.role != was || l.epoch != epoch || l.closed || l.poison != nil {
+	if l.role != was || l.epoch != epoch || l.closed || l.poison != nil || l.space.low {
 		return driverlog.Term{}, false
 	}
 	l.lost = make(chan struct{})
@@ -112,11 +113,11 @@ func (l *Log) open(epoch uint64, was role) (driverlog.Term, bool) {
 	return l.term, true
 }
 
-// yield hands leadership to any other voter, if there is one that takes it.
-func (l *Log) yield(ctx context.Context) {
+// yield hands leadership to the voter called id, or to any where id is empty, if there is one that takes it.
+func (l *Log) yield(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(ctx, startBound)
 	defer cancel()
-	if err := l.Transfer(ctx, ""); err != nil {
+	if err := l.Transfer(ctx, id); err != nil {
 		l.logger.Warn("leadership not handed over", "error", err)
 	}
 }

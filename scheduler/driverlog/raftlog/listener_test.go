@@ -194,6 +194,7 @@ func TestOptions(t *testing.T) {
 		{"a_lease_longer_than_a_heartbeat", raftlog.Options{Timeouts: raftlog.Timeouts{Heartbeat: time.Second, Election: time.Second, Lease: 2 * time.Second}}},
 		{"timeouts_in_part", raftlog.Options{Timeouts: raftlog.Timeouts{Heartbeat: time.Second}}},
 		{"a_negative_stall", raftlog.Options{Stall: -1}},
+		{"more_free_than_a_disk_has", raftlog.Options{MinFree: 1<<60 + 1}},
 	} {
 		t.Run(tt.name+"_is_refused", func(t *testing.T) {
 			if log, err := raftlog.Open(t.TempDir(), tt.opts); err == nil {
@@ -203,7 +204,7 @@ func TestOptions(t *testing.T) {
 		})
 	}
 	t.Run("the_zero_value_prints_its_defaults", func(t *testing.T) {
-		want := "name driver alone, bootstrap true, heartbeat 20ms, election 20ms, lease 10ms, stall 10s, snapshot every 4096, trailing 4096"
+		want := "name driver alone, bootstrap true, heartbeat 20ms, election 20ms, lease 10ms, stall 10s, snapshot every 4096, trailing 4096, up to 67108864 bytes kept free"
 		if got := (raftlog.Options{}).String(); got != want {
 			t.Errorf("String = %q, want %q", got, want)
 		}

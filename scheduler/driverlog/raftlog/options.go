@@ -46,6 +46,10 @@ type Options struct {
 	SnapshotEvery uint64
 	// Trailing is the number of entries that stay behind a snapshot, for members that lag. Zero means 4096.
 	Trailing uint64
+	// MinFree is how many bytes must be free on the disk of the folder. With less the node does not lead: it hands leadership over, or, where nobody
+	// takes it, waits for room; with less than a quarter of it the node stops, and is not opened. Zero means 64 MiB, or a twentieth of a disk that is
+	// smaller than 20 times that. Less than zero means that nobody looks.
+	MinFree int64
 	// LockTimeout is how long Open waits for another owner of the folder. Zero means not at all.
 	LockTimeout time.Duration
 	// Logger gets an Info when the node is opened, one a term and one a change of leader or members; an Error for what stops the node; all
@@ -55,8 +59,9 @@ type Options struct {
 	Listener *Listener
 
 	// Of tests: what stands between a store and its disk, and the entries between digests.
-	wrap    func(disk) disk
-	digests uint64
+	wrap      func(disk) disk
+	digests   uint64
+	freeSpace func(dir string) (free, total int64, err error)
 }
 
 // A Listener is told of what happens to a node, in order, by one goroutine. Functions that are nil are not called. A slow one delays the
@@ -68,7 +73,8 @@ type Listener struct {
 	Poisoned       func(err error)
 	SnapshotTaken  func(index uint64)
 	MembersChanged func(members []Member)
-	Missed         func(events int) // that many were dropped after the last one; Status tells what is true now
+	SpaceChanged   func(free int64, low bool) // low: the node does not lead for want of room on its disk
+	Missed         func(events int)           // that many were dropped after the last one; Status tells what is true now
 }
 
 // Timeouts say how fast the members of a cluster find out that their leader is gone.
@@ -120,9 +126,14 @@ func (o Options) Validate() error {
 			t.Heartbeat, t.Election, t.Lease, minTimeout)
 	case o.Stall < 0 || o.LockTimeout < 0:
 		return fmt.Errorf("raftlog: stall %s, lock timeout %s", o.Stall, o.LockTimeout)
+	case o.MinFree > maxMinFree:
+		return fmt.Errorf("raftlog: %d bytes are to be free, no disk has as many", o.MinFree)
 	}
 	return nil
 }
+
+// maxMinFree bounds the bytes that are to be free.
+const maxMinFree = 1 << 60
 
 // maxAddress bounds the bytes of an address.
 const maxAddress = 255
@@ -148,8 +159,15 @@ func (o Options) String() string {
 	if o.Network != nil {
 		where = "at " + o.Address
 	}
-	return fmt.Sprintf("name %s %s, bootstrap %t, heartbeat %s, election %s, lease %s, stall %s, snapshot every %d, trailing %d",
-		o.Name, where, o.Bootstrap, o.Timeouts.Heartbeat, o.Timeouts.Election, o.Timeouts.Lease, o.Stall, o.SnapshotEvery, o.Trailing)
+	free := fmt.Sprintf("%d bytes", o.MinFree)
+	switch {
+	case o.MinFree == 0:
+		free = fmt.Sprintf("up to %d bytes", int64(DefaultMinFree))
+	case o.MinFree < 0:
+		free = "nothing"
+	}
+	return fmt.Sprintf("name %s %s, bootstrap %t, heartbeat %s, election %s, lease %s, stall %s, snapshot every %d, trailing %d, %s kept free",
+		o.Name, where, o.Bootstrap, o.Timeouts.Heartbeat, o.Timeouts.Election, o.Timeouts.Lease, o.Stall, o.SnapshotEvery, o.Trailing, free)
 }
 
 func (o Options) withDefaults() Options {
@@ -174,6 +192,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.digests == 0 {
 		o.digests = digestEvery
+	}
+	if o.freeSpace == nil {
+		o.freeSpace = freeSpace
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

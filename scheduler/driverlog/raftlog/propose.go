@@ -53,6 +53,9 @@ func (l *Log) propose(ctx context.Context, cmds []driverlog.Command) ([]driverlo
 	if _, err := l.usable(); err != nil {
 		return nil, err
 	}
+	if err := l.short(); err != nil && l.raft.State() == raft.Leader {
+		return nil, &NotLeaderError{Reason: err.Error()}
+	}
 	// A command that no state accepts cannot be encoded by all, so it is refused here; those before it go on.
 	var invalid error
 	size := 0

@@ -62,7 +62,8 @@ type Log struct {
 	cluster  clusterID
 	entries  uint64 // applied since the last snapshot
 	live     bool   // Open is done
-	skipped  error  // a snapshot that could not be used when raft started
+	space    space
+	skipped  error // a snapshot that could not be used when raft started
 }
 
 // A role is what raft last said of this node.
@@ -76,9 +77,10 @@ type role struct {
 // A folder is made a new cluster of this node if Options.Bootstrap says so, or waits to be joined to one; a folder that has been a
 // member is a member still. Options.Network is the log's from here on, whatever Open returns.
 //
-// Cost: a read of the newest snapshot and of the entries behind it; two flushes for a new folder.
+// Cost: a read of the newest snapshot and of the entries behind it; a write that shows that the disk takes one, and two flushes more for a new folder.
 // Errors: *LockedError if the folder is in use; *IdentityError if it is another node's; *CorruptError, with a
-// *driverlog.VersionError in it for what a later version has written; invalid options; those of the file system.
+// *driverlog.VersionError in it for what a later version has written; *SpaceError where too little is free; *PoisonError where the disk takes no
+// write; invalid options; those of the file system.
 func Open(dir string, opts Options) (log *Log, err error) {
 	defer func() {
 		if err != nil && opts.Network != nil {
@@ -112,13 +114,18 @@ func Open(dir string, opts Options) (log *Log, err error) {
 		fsm: &machine{dir: dir, every: opts.digests}, events: newEvents(opts.Listener),
 		notify: make(chan bool, 16), points: make(chan point, 1), enough: make(chan struct{}, 1), joined: make(chan clusterID, 1),
 		readable: make(chan struct{}), quit: make(chan struct{}), leading: make(chan struct{}, 1), changing: make(chan struct{}, 1),
-		poisoned: make(chan struct{}), changed: make(chan struct{}),
+		poisoned: make(chan struct{}), changed: make(chan struct{}), space: space{free: -1},
 	}
 	l.ctx, l.stop = context.WithCancel(context.Background())
 	if c, err := hex.DecodeString(id.Cluster); err == nil && len(c) == clusterSize {
 		l.cluster = clusterID(c)
 	}
 	l.fsm.hooks = hooks{cluster: l.learned, epoch: l.began, entries: l.count, recorded: l.compare, members: l.configured, broken: l.fail, unread: l.unreadable}
+	var full *SpaceError
+	if err := l.look(); errors.As(err, &full) { // anything else the first write finds out
+		l.stop()
+		return nil, errors.Join(fmt.Errorf("open driver log %s: %w", dir, err), d.Close(), lock.Release())
+	}
 	l.store = newStore(d, dir, opts.Stall, func(p *PoisonError) { l.fail(p) }, lock.Release)
 	if err := l.start(); err != nil {
 		l.stop()
@@ -176,6 +183,10 @@ func (l *Log) tell() {
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
+
+// Failed returns a channel that is closed when the node has stopped for good; Status.Poisoned says why. Whoever runs it closes it then, and opens it
+// again once its disk is well.
+func (l *Log) Failed() <-chan struct{} { return l.poisoned }
 
 // fail stops the node for good. It does not block: the goroutines of raft call it.
 func (l *Log) fail(err error) {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
@@ -25,6 +27,22 @@ type snapshots struct {
 	stop    <-chan struct{} // closed: snapshots that are being written are given up
 	failed  func(error)     // told of a snapshot that is there and cannot be read; may be nil
 	written func(index uint64)
+	stall   time.Duration // what each step of writing one may take before stalled is told; 0: any
+	stalled func(error)
+
+	mu      sync.Mutex
+	writing map[string]bool // the ids of those that are being written
+}
+
+// watched runs a step of writing a snapshot. Where it takes too long the node stops: raft waits for it, and on a member that is being sent one
+// everything else waits too. The step itself goes on.
+func (s *snapshots) watched(step func() error) error {
+	if s.stall > 0 {
+		defer time.AfterFunc(s.stall, func() {
+			s.stalled(&PoisonError{Dir: s.dir, Op: "write snapshot", Err: &StallError{After: s.stall}})
+		}).Stop()
+	}
+	return step()
 }
 
 // openSnapshots opens the snapshots below dir, after removing what an interrupted snapshot has left.
@@ -33,26 +51,38 @@ func openSnapshots(dir string, stop <-chan struct{}, logger hclog.Logger) (*snap
 	if err != nil {
 		return nil, fmt.Errorf("open driver log snapshots: %w", err)
 	}
-	s := &snapshots{FileSnapshotStore: files, dir: snapshotDir(dir), stop: stop}
-	names, err := os.ReadDir(s.dir)
-	for _, n := range names {
-		if strings.HasSuffix(n.Name(), ".tmp") {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(s.dir, n.Name())))
-		}
-	}
-	if err != nil {
+	s := &snapshots{FileSnapshotStore: files, dir: snapshotDir(dir), stop: stop, writing: make(map[string]bool)}
+	if err := s.clean(); err != nil {
 		return nil, fmt.Errorf("open driver log snapshots: %w", err)
 	}
 	return s, nil
 }
 
+// clean removes what is left of snapshots that nobody writes any more. Raft leaves it where a flush fails.
+func (s *snapshots) clean() error {
+	names, err := os.ReadDir(s.dir)
+	for _, n := range names {
+		if id, ok := strings.CutSuffix(n.Name(), ".tmp"); ok && !s.writing[id] {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(s.dir, n.Name())))
+		}
+	}
+	return err
+}
+
 // Create begins a snapshot.
 func (s *snapshots) Create(version raft.SnapshotVersion, index, term uint64, configuration raft.Configuration,
 	configurationIndex uint64, trans raft.Transport) (raft.SnapshotSink, error) {
-	sink, err := s.FileSnapshotStore.Create(version, index, term, configuration, configurationIndex, trans)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var sink raft.SnapshotSink
+	err := s.watched(func() (err error) {
+		sink, err = s.FileSnapshotStore.Create(version, index, term, configuration, configurationIndex, trans)
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("create driver log snapshot: %w", err)
+		return nil, fmt.Errorf("create driver log snapshot: %w", errors.Join(err, s.clean()))
 	}
+	s.writing[sink.ID()] = true
 	return &snapshotSink{SnapshotSink: sink, store: s, index: index}, nil
 }
 
@@ -92,13 +122,17 @@ type snapshotSink struct {
 }
 
 // Write writes a part, unless the node is being closed.
-func (k *snapshotSink) Write(p []byte) (int, error) {
+func (k *snapshotSink) Write(p []byte) (n int, err error) {
 	select {
 	case <-k.store.stop:
 		return 0, errors.New("write driver log snapshot: the node is being closed")
 	default:
 	}
-	return k.SnapshotSink.Write(p)
+	err = k.store.watched(func() (err error) {
+		n, err = k.SnapshotSink.Write(p)
+		return err
+	})
+	return n, err
 }
 
 // Close makes the snapshot durable and reads it again. One that does not read as it should is removed.
@@ -107,7 +141,8 @@ func (k *snapshotSink) Close() error {
 		return nil
 	}
 	k.done = true
-	if err := k.SnapshotSink.Close(); err != nil {
+	err := k.store.watched(k.SnapshotSink.Close)
+	if err = k.ended(err); err != nil {
 		return fmt.Errorf("write driver log snapshot: %w", err)
 	}
 	if _, err := k.store.verify(k.ID()); err != nil {
@@ -125,5 +160,16 @@ func (k *snapshotSink) Cancel() error {
 		return nil
 	}
 	k.done = true
-	return k.SnapshotSink.Cancel()
+	return k.ended(k.store.watched(k.SnapshotSink.Cancel))
+}
+
+// ended takes note that the snapshot is there, or not to be, and removes what is left of one whose writing ended with an error.
+func (k *snapshotSink) ended(err error) error {
+	k.store.mu.Lock()
+	defer k.store.mu.Unlock()
+	delete(k.store.writing, k.ID())
+	if err != nil {
+		err = errors.Join(err, k.store.clean())
+	}
+	return err
 }

@@ -19,6 +19,7 @@ func (l *Log) start() (err error) {
 		return err
 	}
 	snaps.failed, snaps.written = l.unreadable, l.snapped
+	snaps.stall, snaps.stalled = l.opts.Stall, l.fail
 	if err := l.whole(snaps); err != nil {
 		return err
 	}
@@ -64,6 +65,7 @@ func (l *Log) start() (err error) {
 	l.tasks.Go(l.record)
 	l.tasks.Go(func() { l.watch(observed) })
 	l.tasks.Go(l.housekeep)
+	l.tasks.Go(l.watchSpace)
 	l.tasks.Go(func() { l.events.run(l.quit) })
 	if l.net != nil {
 		l.net.start()
@@ -123,7 +125,11 @@ func (l *Log) whole(snaps *snapshots) error {
 	case term == 0:
 		return l.store.Set(nodeKey, []byte(l.id))
 	}
-	return belongs(l.store, l.dir, l.id)
+	if err := belongs(l.store, l.dir, l.id); err != nil {
+		return err
+	}
+	// A node whose disk takes no writes is to say so now, and not when it is to vote.
+	return l.store.Set(nodeKey, []byte(l.id))
 }
 
 // nodeKey is where a node's id lies beside its term and vote: two nodes must not vote under one name.

@@ -38,6 +38,8 @@ type Status struct {
 	Last              uint64 // raft's index of the last entry here
 	LastContact       time.Duration
 	Members           []Member
+	Free              int64  // bytes that are free on its disk, -1 where that is not known
+	LowSpace          bool   // it does not lead for want of room on its disk
 	Poisoned          error  // why the node has stopped
 	Digest            Digest // the last one taken
 	DigestAt          uint64 // the number of entries of commands before it, 0 where none was taken
@@ -70,6 +72,7 @@ func (l *Log) Status() Status {
 	l.fsm.mu.Unlock()
 	l.mu.Lock()
 	s.Cluster, s.Poisoned = l.cluster.String(), l.poison
+	s.Free, s.LowSpace = l.space.free, l.space.low
 	if l.closed || l.poison != nil {
 		s.Role = "stopped" // raft's word for it may be overtaken by what it was doing
 	}

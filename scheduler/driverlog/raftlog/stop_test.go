@@ -18,113 +18,6 @@ import (
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog"
 )
 
-func TestPoison(t *testing.T) {
-	t.Run("the_first_error_of_the_disk_stops_the_node", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			fault := &raftlog.Fault{}
-			dir := t.TempDir()
-			told := make(chan error, 1)
-			log := open(t, dir, raftlog.WithFault(raftlog.Options{Listener: &raftlog.Listener{Poisoned: func(err error) { told <- err }}}, fault))
-			term, err := log.Lead(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := log.Propose(t.Context(), begin(term.Epoch, 0)); err != nil {
-				t.Fatal(err)
-			}
-			broken := errors.New("input/output error")
-			fault.Fail(broken)
-			_, err = log.Propose(t.Context(), begin(term.Epoch, 1))
-			var poison *raftlog.PoisonError
-			if !errors.Is(err, driverlog.ErrUnknown) || !errors.As(err, &poison) || !errors.Is(err, broken) {
-				t.Errorf("Propose = %v, want ErrUnknown around a PoisonError", err)
-			}
-			<-term.Lost
-			if err := <-told; !errors.Is(err, broken) {
-				t.Errorf("listener was told %v", err)
-			}
-			fault.Fail(nil) // the disk seems to be well again, which says nothing
-			<-time.After(time.Minute)
-			if _, err := log.Propose(t.Context(), begin(term.Epoch, 1)); !errors.Is(err, broken) {
-				t.Errorf("Propose later = %v, want the first error", err)
-			}
-			if _, err := log.Lead(t.Context()); !errors.Is(err, broken) {
-				t.Errorf("Lead = %v, want the first error", err)
-			}
-			if _, err := log.State(t.Context()); !errors.Is(err, broken) {
-				t.Errorf("State = %v, want the first error", err)
-			}
-			if s := log.Status(); !errors.Is(s.Poisoned, broken) || s.Role != "stopped" {
-				t.Errorf("status %+v, want it stopped", s)
-			}
-			if err := log.Close(); err != nil {
-				t.Errorf("Close: %v", err)
-			}
-			log = open(t, dir, raftlog.Options{})
-			defer log.Close()
-			state, err := log.State(t.Context())
-			if a := state.App("counts"); err != nil || a.Next != 1 {
-				t.Errorf("%d batches after another Open, %v; want 1", a.Next, err)
-			}
-		})
-	})
-	t.Run("a_disk_that_hangs_stops_the_node_and_keeps_the_folder", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			fault := &raftlog.Fault{}
-			dir := t.TempDir()
-			log := open(t, dir, raftlog.WithFault(raftlog.Options{}, fault))
-			term, err := log.Lead(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			release, hung := fault.Hang()
-			before := time.Now()
-			_, err = log.Propose(t.Context(), begin(term.Epoch, 0))
-			<-hung
-			var stall *raftlog.StallError
-			if !errors.Is(err, driverlog.ErrUnknown) || !errors.As(err, &stall) {
-				t.Errorf("Propose = %v, want ErrUnknown around a StallError", err)
-			}
-			if d := time.Since(before); d != raftlog.DefaultStall {
-				t.Errorf("Propose took %s, want %s", d, raftlog.DefaultStall)
-			}
-			var poison *raftlog.PoisonError
-			if err := log.Close(); !errors.As(err, &poison) {
-				t.Errorf("Close = %v, want a PoisonError", err)
-			}
-			var locked *raftlog.LockedError
-			if _, err := raftlog.Open(dir, raftlog.Options{}); !errors.As(err, &locked) || locked.Holder.PID != os.Getpid() {
-				t.Errorf("Open while the write hangs = %v, want a LockedError that names this process", err)
-			}
-			release()
-			again := open(t, dir, raftlog.Options{LockTimeout: time.Minute})
-			defer again.Close()
-			if _, err := again.Lead(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
-	})
-	t.Run("a_leader_whose_disk_fails_gives_way", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			fault := &raftlog.Fault{}
-			c := newCluster(t, 1, raftlog.WithFault(raftlog.Options{}, fault))
-			defer c.close()
-			c.opts = raftlog.Options{}
-			c.grow()
-			c.grow()
-			old, term := c.lead(c.names...)
-			fault.Fail(errors.New("input/output error"))
-			if _, err := old.Propose(c.ctx(), begin(term.Epoch, 0)); !errors.Is(err, driverlog.ErrUnknown) {
-				t.Errorf("Propose = %v, want ErrUnknown", err)
-			}
-			next, nextTerm := c.lead(c.others(old)...)
-			if _, err := next.Propose(c.ctx(), begin(nextTerm.Epoch, 0)); err != nil {
-				t.Error(err)
-			}
-		})
-	})
-}
-
 func TestVotes(t *testing.T) {
 	t.Run("a_voter_that_cannot_write_its_vote_stops_and_the_process_does_not", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -242,19 +135,21 @@ func TestEntriesThatDoNotDecode(t *testing.T) {
 	}
 }
 
-func TestSnapshots(t *testing.T) {
-	decide := func(t *testing.T, log *raftlog.Log, from, n int64) {
-		t.Helper()
-		term, err := log.Lead(t.Context())
-		if err != nil {
+// decide begins n batches in a term of the node.
+func decide(t *testing.T, log *raftlog.Log, from, n int64) {
+	t.Helper()
+	term, err := log.Lead(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := from; id < from+n; id++ {
+		if _, err := log.Propose(t.Context(), begin(term.Epoch, id)); err != nil {
 			t.Fatal(err)
 		}
-		for id := from; id < from+n; id++ {
-			if _, err := log.Propose(t.Context(), begin(term.Epoch, id)); err != nil {
-				t.Fatal(err)
-			}
-		}
 	}
+}
+
+func TestSnapshots(t *testing.T) {
 	list := func(t *testing.T, dir string) []string {
 		names, err := filepath.Glob(filepath.Join(dir, "snapshots", "*"))
 		if err != nil {

@@ -85,8 +85,10 @@ type Status struct {
 	Applied     uint64        `json:"applied"`      // of the last raft entry that was applied
 	LastContact time.Duration `json:"last_contact"` // since the leader was heard of, in nanoseconds; 0 on the leader
 	Members     []Member      `json:"members,omitempty"`
-	Poisoned    string        `json:"poisoned,omitempty"` // why its storage takes no more writes, "" while it does
-	Digest      string        `json:"digest,omitempty"`   // of the state, for comparing nodes of the same Index
+	Free        int64         `json:"free"`                // bytes that are free on its disk, -1 where that is not known
+	LowSpace    bool          `json:"low_space,omitempty"` // it does not lead for want of room on its disk
+	Poisoned    string        `json:"poisoned,omitempty"`  // why its storage takes no more writes, "" while it does
+	Digest      string        `json:"digest,omitempty"`    // of the state, for comparing nodes of the same Index
 }
 
 var errTooManyMembers = errors.New("a status of too many members")

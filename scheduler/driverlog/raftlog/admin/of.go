@@ -19,7 +19,7 @@ type logNode struct{ log *raftlog.Log }
 func (n logNode) Status() Status {
 	s := n.log.Status()
 	out := Status{ID: s.ID, Name: s.Name, Cluster: s.Cluster, Role: s.Role, Leader: Member(s.Leader), Term: s.Term, Epoch: s.Epoch,
-		Index: s.Index, Applied: s.Applied, LastContact: s.LastContact}
+		Index: s.Index, Applied: s.Applied, LastContact: s.LastContact, Free: s.Free, LowSpace: s.LowSpace}
 	for _, m := range s.Members {
 		out.Members = append(out.Members, Member(m))
 	}
