@@ -48,6 +48,9 @@ func statusText(s admin.Status) string {
 			fmt.Fprintf(&b, "\tleader %s, heard of %s ago", s.Leader.ID, s.LastContact)
 		}
 	}
+	if s.Build != "" {
+		fmt.Fprintf(&b, "\tbuild %s", s.Build)
+	}
 	if s.Poisoned != "" {
 		fmt.Fprintf(&b, "\tstorage: %s", s.Poisoned)
 	}

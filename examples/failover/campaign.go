@@ -62,11 +62,15 @@ func (c *group) hurt(ctx context.Context, stdout io.Writer, i int, t *times) err
 	if err != nil {
 		return fmt.Errorf("%s node %d: %w", mode, leader, err)
 	}
+	if c.rolled != nil {
+		fmt.Fprintln(stdout, c.rolled.said)
+		begin, c.rolled = c.rolled.begin, nil
+	}
 	var took time.Duration
 	var batch int64
 	var next int
 	if err := b.await(ctx, "a batch of another leader", func() bool {
-		took, batch, next = b.at.Sub(begin), b.batch, b.leader
+		took, batch, next = max(b.at.Sub(begin), 0), b.batch, b.leader // another may have led before an upgrade came to the leader
 		return b.by > epoch
 	}); err != nil {
 		return fmt.Errorf("after %s of node %d: %w", mode, leader, err)

@@ -40,6 +40,11 @@ func (c *group) check(ctx context.Context, stdout io.Writer) error {
 	}
 	err = errors.Join(compare("sum of the batches", sums, c.text.counts), compare("running totals", last, c.text.counts),
 		checkWindows(c.out(), h.times, int64(c.batch.Milliseconds())), checkParts(c.out(), int64(len(h.times))), c.ended())
+	builds, wrong := c.checkBuilds()
+	err = errors.Join(err, wrong)
+	if builds[secondBuild] > 0 {
+		fmt.Fprintf(stdout, "%d batches with rows by the first build, %d by the second\n", builds[firstBuild], builds[secondBuild])
+	}
 	fmt.Fprintf(stdout, "%d batches of %d epochs, %d entries on %d nodes\n", len(h.times), h.epochs, h.entries, len(c.members()))
 	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -32,7 +33,9 @@ type group struct {
 	dialer  *link.Dialer
 	admin   admin.Client
 
-	counted int64 // words that the sink has been seen to show, in batches before next
+	order   []string // of what is done next, where the mode is mixed
+	rolled  *rolled  // the upgrade that is under way; nil: none
+	counted int64    // words that the sink has been seen to show, in batches before next
 	next    int64
 }
 
@@ -44,6 +47,8 @@ type node struct {
 	member  bool
 	via     []*proctest.Proxy // to the others by their number, where networks are to be cut; nil for itself
 	proc    *proctest.Process
+	build   int       // of the program
+	errs    io.Writer // takes what it prints as errors, where not nil
 }
 
 // What a node does.
@@ -92,7 +97,7 @@ func prepareCluster(s settings) (c *group, err error) {
 		if err != nil {
 			return c, err
 		}
-		c.nodes = append(c.nodes, &node{number: i, address: address})
+		c.nodes = append(c.nodes, &node{number: i, address: address, build: firstBuild})
 	}
 	if s.mode == "partition" || s.mode == mixed {
 		return c, c.stretch()

@@ -43,6 +43,7 @@ var harms = map[string]harm{
 			return c.start(n, drives)
 		}, n.proc.Terminate()
 	},
+	"upgrade": upgrade,
 	// All are gone at once, and come back.
 	"restart": func(_ context.Context, c *group, _ *node) (func(context.Context) error, error) {
 		var errs []error
@@ -77,13 +78,17 @@ func modes() string {
 	return strings.Join(slices.Sorted(maps.Keys(harms)), ", ") + ", " + mixed
 }
 
-// pick returns what is to be done next.
-func (c *group) pick() string {
+// pick returns what is to be done next; of mixed, all once in an order by chance, and again.
+func (c *group) pick() (next string) {
 	if c.mode != mixed {
 		return c.mode
 	}
-	all := slices.Sorted(maps.Keys(harms))
-	return all[c.rng.IntN(len(all))]
+	if len(c.order) == 0 {
+		c.order = slices.Sorted(maps.Keys(harms))
+		c.rng.Shuffle(len(c.order), func(i, j int) { c.order[i], c.order[j] = c.order[j], c.order[i] })
+	}
+	next, c.order = c.order[0], c.order[1:]
+	return next
 }
 
 // isolate cuts a node off from the others, or lets it be heard again.

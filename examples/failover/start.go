@@ -24,7 +24,7 @@ func (c *group) start(n *node, do string) (err error) {
 		}
 	}
 	args := []string{"node", "-number", strconv.Itoa(n.number), "-dir", c.dir, "-listen", n.address, "-do", do,
-		"-batch", c.batch.String(), "-via", strings.Join(via, ",")}
+		"-batch", c.batch.String(), "-via", strings.Join(via, ","), "-build", strconv.Itoa(n.build)}
 	if n.number == 0 && n.id == "" {
 		args = append(args, "-bootstrap")
 	}
@@ -41,6 +41,9 @@ func (c *group) start(n *node, do string) (err error) {
 	logged := io.Discard
 	if c.verbose {
 		logged = os.Stderr
+	}
+	if n.errs != nil {
+		logged = n.errs
 	}
 	n.proc, err = proctest.Start(proctest.Options{Path: c.program, Args: args, Err: logged,
 		Line: func(at time.Time, line string) { c.board.line(n.number, at, line) }})
