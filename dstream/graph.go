@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -134,6 +135,9 @@ func (g *Graph) Fingerprint() string {
 		said := n.describe()
 		buf = binary.AppendUvarint(buf, uint64(len(said)))
 		buf = append(buf, said...)
+		if n.name != "" || n.uid != "" { // graphs without names have the fingerprints that they had
+			buf = fmt.Appendf(buf, "%q %q", n.name, n.uid)
+		}
 	}
 	h.Write(buf)
 	return hex.EncodeToString(h.Sum(nil)[:8])

@@ -28,6 +28,8 @@ type node struct {
 	keys     rdd.AnyPartitioner // where keys lie; nil: not told
 	placed   rdd.AnyPartitioner // the same, where RDDs in files lie so
 	sinkName string             // of an output to a sink
+	name     string             // that the program gave; empty: none
+	uid      string             // the same
 
 	// Retention and persistence; final once the graph has started.
 	remember   millis                    // RDDs of the last remember ms are kept

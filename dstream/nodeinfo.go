@@ -13,6 +13,8 @@ import (
 type NodeInfo struct {
 	ID       int32  // from 1, in the order declared
 	Op       string // the operator
+	Name     string `json:",omitempty"` // that the program gave it, see DStream.Named
+	UID      string `json:",omitempty"` // the same, see DStream.UID
 	Describe string // slide, parents, window, partitions, types of what is kept, checkpoint interval, name in a sink
 	// Keeps is what batches need of those before them, in a word: input, state, window or files. Empty is nothing.
 	Keeps string `json:",omitempty"`
@@ -20,8 +22,17 @@ type NodeInfo struct {
 	Idle bool `json:",omitempty"`
 }
 
-// String returns the number, the operator and what is compared, as in "reduceByKey[2]: slide 1000 ms, of 1".
-func (i NodeInfo) String() string { return fmt.Sprintf("%s[%d]: %s", i.Op, i.ID, i.Describe) }
+// String returns the number, the operator, names and what is compared, as in "reduceByKey[2]: slide 1000 ms, of 1".
+func (i NodeInfo) String() string {
+	names := ""
+	if i.Name != "" {
+		names += fmt.Sprintf(" %q", i.Name)
+	}
+	if i.UID != "" {
+		names += fmt.Sprintf(" uid %q", i.UID)
+	}
+	return fmt.Sprintf("%s[%d]%s: %s", i.Op, i.ID, names, i.Describe)
+}
 
 // Nodes returns the streams and outputs in the order declared. It is the same before and after Start, and in every process
 // that declares the same. Call sites and functions do not enter.
@@ -37,16 +48,19 @@ func (g *Graph) Nodes() []NodeInfo {
 				used[p] = true
 			}
 		}
-		infos[i] = NodeInfo{ID: n.id, Op: n.op, Describe: n.describe(), Keeps: n.keeps(), Idle: !n.output && !used[n]}
+		infos[i] = NodeInfo{ID: n.id, Op: n.op, Name: n.name, UID: n.uid, Describe: n.describe(), Keeps: n.keeps(), Idle: !n.output && !used[n]}
 	}
 	return infos
 }
+
+// inputKept is what is kept of an input.
+const inputKept = "input"
 
 // keeps returns what batches of a node need of those before them. The graph's lock is held.
 func (n *node) keeps() string {
 	switch {
 	case n.input != nil:
-		return "input"
+		return inputKept
 	case n.must || len(n.holds) > 0:
 		return "state"
 	case n.extra > 0:

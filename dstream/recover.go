@@ -58,7 +58,8 @@ func (g *Graph) restore(s StreamCheckpoint, last Time) error {
 		return &ChangedError{Node: s.Stream, Was: s.Op}
 	}
 	n := g.nodes[s.Stream-1]
-	if n.op != s.Op || n.restore == nil {
+	renamed := n.input != nil && n.uid != "" // whoever recovers has compared the UIDs
+	if n.op != s.Op && !renamed || n.restore == nil {
 		return &ChangedError{Node: s.Stream, Was: s.Op, Is: n.op}
 	}
 	for _, f := range byTime(s.Files) {

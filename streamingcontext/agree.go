@@ -61,7 +61,7 @@ func (d *durable) agree(ctx context.Context, c *Context, app driverlog.App) ([]p
 		}
 		for _, s := range staged {
 			if !slices.Contains(c.graph.SinkOutputs(), s.Output) {
-				return nil, fmt.Errorf("%w: output %s is to commit batch %d ms", dstream.ErrChanged, s.Output, b.Time)
+				return nil, &PromisedError{Output: s.Output, Batch: dstream.Time(b.Time)}
 			}
 			open[s.Output] = append(open[s.Output], protocol.Mark{Output: s.Output, ID: b.ID, Digest: sha256.Sum256(s.Bytes)})
 		}

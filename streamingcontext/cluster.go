@@ -11,15 +11,16 @@ import (
 // memlog.Group. Its State is what the node has been told of, which may be old where another leads.
 type Cluster interface {
 	driverlog.Log
-	// Resign lets another node lead, if this one does and there is another, and returns when one does or none can. Drive calls it once, when
-	// all else has ended; it should try a few times, and end with ctx.
+	// Resign lets another node lead, if this one does and there is another, and returns when one does or none can. Drive calls it when
+	// all else of a term has ended; it should try a few times, and end with ctx.
 	Resign(ctx context.Context) error
 }
 
 // A DriverListener is told how a driver of several fares. Any function may be nil. Calls come one at a time, in the order of the facts, from
 // goroutines of Drive, which waits for them: they must be quick, and may end the context that Drive was given.
 type DriverListener struct {
-	// StandingBy is called when the graph is built and checked, and the driver begins to wait to lead.
+	// StandingBy is called when the graph is built and the application as the driver's node knows it can be gone on with; before Leading in any
+	// case. A driver that is refused does not stand by.
 	StandingBy func()
 	// Leading is called when a term has begun, before anything is done in it.
 	Leading func(epoch uint64)

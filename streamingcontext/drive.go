@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/leat-io/leat/dstream"
@@ -14,7 +15,7 @@ import (
 // Options.Cluster and with one Options.Store; one leads and makes the batches, the others stand by. Where the leader is lost, another goes on with
 // the same batch.
 //
-// A driver that stands by has called setup and checked the graph. It holds no input, asks no sink, and has no batch timer. Once it leads it does what a
+// A driver that stands by has called setup, and checked the graph against what the log says of the application. It holds no input, asks no sink, and has no batch timer. Once it leads it does what a
 // context of GetOrCreate does that finds the batches of an earlier process: it makes visible what is prepared, runs what was begun
 // again with its input, and makes new batches; Options.Missed says what becomes of times that have passed. When its term ends, by word of the
 // log or by a command that is refused, everything of the term ends, and it stands by with a fresh context. Nothing that comes late counts: log,
@@ -27,13 +28,19 @@ import (
 // Options.Missed. Where it is stopped the leader stops gracefully, the others within a few intervals, and Drive returns nil; so it does
 // on a later start, until the status is another.
 //
+// Drivers may run different builds of the program, as while it is replaced on one node after the other. A build that can go on from what the log
+// has, see dstream.NodeChanges, stands by, says what has changed, and leads like any other; the log then has its graph, and the earlier build is
+// judged by that in turn. One that cannot is refused before it leads, and the others go on. What a batch shows is of the build that has prepared
+// it. State is written every few batches: what came after that is made again by the build that goes on.
+//
 // setup is called twice for each term, and so is what it makes, such as sinks: they are to be new each time, as another driver may have used the
 // sink meanwhile. dir is for received blocks, as with GetOrCreate: each driver has its own, or none. An Engine that is given has no other context.
 //
 // Time: a driver whose terms end without a committed batch waits up to five seconds of Options.Clock before it stands by again.
 // Cost: a copy of the log's state in each interval.
 // Errors: those of a batch or output, as Context.Run, for other drivers would meet them too, if the term still stands; what setup and Start return; *dstream.ChangedError naming
-// the first difference where the log has known another graph for several intervals, or the driver leads and the log has; *StopTimeoutError where
+// the first difference where the log has known another graph for several intervals, or the driver leads and the log has; *PromisedError where no
+// other driver commits what this one cannot; *StopTimeoutError where
 // functions of the program did not end with their term or with ctx, and are left behind; those of the log; ErrNoCluster. The end of ctx alone gives nil.
 func Drive(ctx context.Context, dir string, opts Options, setup func(ssc *Context) error) (err error) {
 	wrap := func(err error) error {
@@ -63,6 +70,7 @@ type driver struct {
 	after     uint64 // the epoch of the last term
 	fruitless int    // terms one after the other in which no batch was committed
 	unled     int    // failures to begin a term one after the other
+	handed    int    // terms handed over one after the other, for what was prepared cannot be committed
 }
 
 const (
@@ -78,9 +86,6 @@ func (d *driver) run(ctx context.Context) error {
 		c, err := getOrCreate(d.dir, d.given, d.setup)
 		if err != nil {
 			return err
-		}
-		if d.opts.DriverListener.StandingBy != nil {
-			d.opts.DriverListener.StandingBy()
 		}
 		t := d.serve(ctx, c)
 		if again, err := d.judge(ctx, t); err != nil || !again {
@@ -107,7 +112,13 @@ type served struct {
 // serve stands by, leads for a term and returns when all has ended, or what has not is left behind.
 func (d *driver) serve(ctx context.Context, c *Context) (s served) {
 	terms := make(chan driverlog.Term, 1)
+	standBy := sync.OnceFunc(func() {
+		if d.opts.DriverListener.StandingBy != nil {
+			d.opts.DriverListener.StandingBy()
+		}
+	})
 	c.tenure = &tenure{after: d.after, wanted: newWanted(), began: func(term driverlog.Term) {
+		standBy() // it has no time to look first
 		if d.opts.DriverListener.Leading != nil {
 			d.opts.DriverListener.Leading(term.Epoch)
 		}
@@ -121,7 +132,7 @@ func (d *driver) serve(ctx context.Context, c *Context) (s served) {
 	}()
 	starting, cancel := context.WithCancel(ctx)
 	defer cancel()
-	looking := d.look(starting, c, cancel)
+	looking := d.look(starting, c, standBy, cancel)
 	d.start(starting, c, terms, looking, &s)
 	s.refused, s.unwanted = looking.end()
 	if s.left {
@@ -214,6 +225,8 @@ func (d *driver) judge(ctx context.Context, s served) (again bool, err error) {
 	case termOver(s.err):
 	case !led:
 		return false, s.err
+	case d.handsOver(ctx, s):
+		return true, nil
 	case d.stands(ctx, s.term.Epoch):
 		// What a driver meets whose term is over may come of what the next one has done, such as files that are gone.
 		if ctx.Err() != nil && errors.Is(s.err, ctx.Err()) {
@@ -223,6 +236,21 @@ func (d *driver) judge(ctx context.Context, s served) (again bool, err error) {
 	}
 	d.opts.Logger.Warn("driver stands down", "app", d.opts.App, "epoch", s.term.Epoch, "err", s.err)
 	return ctx.Err() == nil, nil
+}
+
+// handsOver lets another driver lead where this one lacks an output in which a batch is to be committed, and reports whether one does: that
+// of another build may have it, and when the batch is committed this one can go on as well.
+func (d *driver) handsOver(ctx context.Context, s served) bool {
+	if _, promised := errors.AsType[*PromisedError](s.err); !promised {
+		d.handed = 0
+		return false
+	}
+	d.resign(ctx)
+	if d.handed++; d.handed > maxUnled || ctx.Err() != nil || d.stands(ctx, s.term.Epoch) {
+		return false
+	}
+	d.opts.Logger.Warn("driver lets another go on, whose build is to have an output that this one lacks", "app", d.opts.App, "epoch", s.term.Epoch, "err", s.err)
+	return true
 }
 
 // stands reports whether a term of this driver stands still. A log that does not say within the time of a stop has another leader.

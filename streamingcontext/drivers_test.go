@@ -42,6 +42,7 @@ type drivers struct {
 	mu       sync.Mutex // guards the fields below
 	points   map[string]int
 	log      []driverlog.Command // that took effect, in their order
+	indexes  []uint64            // of these
 	awaited  map[int64]chan struct{}
 	epochs   []string // "node epoch", of the terms that drivers had
 	breaches []string
@@ -89,11 +90,11 @@ func newDrivers(t *testing.T, n int) *drivers {
 }
 
 // applied takes note of a command that took effect.
-func (w *drivers) applied(_ uint64, cmd driverlog.Command) {
+func (w *drivers) applied(index uint64, cmd driverlog.Command) {
 	cmd, _ = driverlog.DecodeCommand(cmd.Append(nil)) // its slices are the proposer's
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.log = append(w.log, cmd)
+	w.log, w.indexes = append(w.log, cmd), append(w.indexes, index)
 	if c, ok := w.awaited[cmd.Batch]; ok && cmd.Kind == driverlog.Committed {
 		close(c)
 		delete(w.awaited, cmd.Batch)
@@ -431,11 +432,17 @@ func (w *drivers) check(batches int64, want map[string][]string) {
 	for _, b := range w.breaches {
 		w.t.Error(b)
 	}
-	// I1, I4, I7: each record in one batch, batches dense and in the order of their times, each with one manifest.
+	// I1, I4, I5, I7: each record in one batch, batches dense and in the order of their times, each with one manifest; commands of the epoch that
+	// stands.
 	var given []string
-	next, last := int64(0), int64(-1)
+	next, last, epoch := int64(0), int64(-1), uint64(0)
 	prepared := map[int64]bool{}
-	for _, cmd := range w.log {
+	for i, cmd := range w.log {
+		if cmd.Kind == driverlog.LeaderStart {
+			epoch = w.indexes[i]
+		} else if cmd.Epoch != epoch {
+			w.t.Errorf("%s of batch %d is of epoch %d, and %d stands", cmd.Kind, cmd.Batch, cmd.Epoch, epoch)
+		}
 		switch cmd.Kind {
 		case driverlog.Begin:
 			if cmd.Batch != next || cmd.Time != last+1000 && last >= 0 {

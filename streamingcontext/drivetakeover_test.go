@@ -1,11 +1,13 @@
 package streamingcontext_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,8 +29,8 @@ var pointsOfABatch = map[string]string{
 
 // The leader is deposed, or deposed without being told, or stands still, before and after each thing that it does; another driver goes on with
 // the same batch. Every record is in one batch, every row is there once, and batches are dense.
-// Shows I1, I2, I3, I4, I6, I7.
-func TestADriverIsLostAtEveryPoint_I1_I2_I3_I4_I6_I7(t *testing.T) {
+// Shows I1 to I7.
+func TestADriverIsLostAtEveryPoint_I1_I2_I3_I4_I5_I6_I7(t *testing.T) {
 	const batches = 12
 	want, points := ledAlone(t, batches)
 	run := 0
@@ -76,16 +78,23 @@ func TestADriverIsLostAtEveryPoint_I1_I2_I3_I4_I6_I7(t *testing.T) {
 }
 
 // What befalls drivers, and commands, is chosen by a seed.
-func TestRandomFailovers_I1_I2_I3_I4_I6_I7(t *testing.T) {
+func TestRandomFailovers_I1_I2_I3_I4_I5_I6_I7(t *testing.T) {
 	const batches = 12
 	want, _ := ledAlone(t, batches)
-	terms, strikes := 0, 0
+	counts, terms, strikes := counted{}, 0, 0
 	for seed := *firstFailover; seed < *firstFailover+uint64(*failovers); seed++ {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 7))
 				w := newDrivers(t, 2+int(seed%2))
-				w.faults = memlog.RandomPlan(rand.New(rand.NewPCG(seed, 8)), 3, 700*time.Millisecond)
+				faults := memlog.RandomPlan(rand.New(rand.NewPCG(seed, 8)), 3, 700*time.Millisecond)
+				w.faults = func(c memlog.GroupCall) memlog.GroupFault {
+					f := faults(c)
+					w.mu.Lock()
+					defer w.mu.Unlock()
+					counts.faults(f)
+					return f
+				}
 				names := slices.Sorted(maps.Keys(w.nodes))
 				left := 1 + r.IntN(8)
 				w.strikes = func(d *driver, point string, nth int) *strike {
@@ -99,6 +108,7 @@ func TestRandomFailovers_I1_I2_I3_I4_I6_I7(t *testing.T) {
 					if r.IntN(3) != 0 {
 						s.next = names[r.IntN(len(names))]
 					}
+					counts[fmt.Sprintf("leader lost: %s in %s", s.what, cmp.Or(pointsOfABatch[point], point))]++
 					return s
 				}
 				w.startAll()
@@ -106,14 +116,40 @@ func TestRandomFailovers_I1_I2_I3_I4_I6_I7(t *testing.T) {
 				w.stopAll()
 				w.check(batches, want)
 				terms += len(w.epochs)
+				for _, cmd := range w.log {
+					counts["commands: "+cmd.Kind.String()]++
+				}
 				if t.Failed() {
 					t.Logf("terms %q", w.epochs)
 				}
 			})
 		})
 	}
-	t.Logf("%d seeds from %d on, %d terms, %d drivers lost", *failovers, *firstFailover, terms, strikes)
+	t.Logf("%d seeds from %d on: %d leaders lost, %d terms, %d batches, each committed once\n%s", *failovers, *firstFailover, strikes, terms,
+		counts["commands: committed"], counts)
 	if terms < 2**failovers {
 		t.Errorf("%d terms", terms)
 	}
+}
+
+// counted is what was done, by kind.
+type counted map[string]int
+
+// faults counts what befalls a call of the log.
+func (c counted) faults(f memlog.GroupFault) {
+	if f.Outcome != memlog.Answered {
+		c[fmt.Sprint("answer of the log: ", f.Outcome)]++
+	}
+	if f.Delay > 0 {
+		c["answer of the log: slow"]++
+	}
+}
+
+// String returns a line for each kind.
+func (c counted) String() string {
+	var b strings.Builder
+	for _, kind := range slices.Sorted(maps.Keys(c)) {
+		fmt.Fprintf(&b, "%8d  %s\n", c[kind], kind)
+	}
+	return b.String()
 }

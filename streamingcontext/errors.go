@@ -56,6 +56,21 @@ func (e *OutputError) Error() string {
 // Unwrap returns the cause.
 func (e *OutputError) Unwrap() error { return e.Err }
 
+// A PromisedError says that a batch which an earlier build of the program has prepared is to be committed in an output that this one does not
+// have. Its rows are promised: a build that has the output must commit them first.
+type PromisedError struct {
+	Output string
+	Batch  dstream.Time
+}
+
+// Error returns the output and the batch.
+func (e *PromisedError) Error() string {
+	return fmt.Sprintf("%v: output %s is to commit batch %s", dstream.ErrChanged, e.Output, e.Batch)
+}
+
+// Unwrap returns dstream.ErrChanged.
+func (e *PromisedError) Unwrap() error { return dstream.ErrChanged }
+
 // A PanicError is a panic of a function that the program gave to an output operation.
 type PanicError struct {
 	Value string // the value, printed

@@ -1,6 +1,7 @@
 package streamingcontext
 
 import (
+	"bytes"
 	"context"
 	"sync"
 
@@ -28,24 +29,39 @@ func (l *looking) end() (refused error, stopped bool) {
 // just come up may know what was long ago.
 const looksRefused = 5
 
-// look looks in every interval whether the program can go on with what the log says of it, and is to, and calls refuse where not.
-func (d *driver) look(ctx context.Context, c *Context, refuse func()) *looking {
+// looksUnknown is how many looks may find that the node does not know the application before the driver stands by all the same: a node that has
+// just come up knows nothing for a moment.
+const looksUnknown = 5
+
+// look looks in every interval whether the program can go on with what the log says of it, and is to. It calls standBy where it can, each time,
+// and refuse where not.
+func (d *driver) look(ctx context.Context, c *Context, standBy, refuse func()) *looking {
 	l := new(looking)
 	ctx, l.stop = context.WithCancel(ctx)
 	now := programOf(c.graph) // the start works on the graph
 	clock, interval := d.opts.Clock, d.opts.Interval.Milliseconds()
 	l.work.Go(func() {
+		var said []byte
+		unknown := 0
 		for refused := 0; ; {
 			state, err := d.opts.Cluster.State(ctx)
 			if err == nil {
 				refused++
 				app := state.App(d.opts.App)
 				if app.Registered {
-					_, err = c.durable.changed(app, now)
+					var notes []string
+					notes, err = c.durable.changed(app, now)
+					if len(notes) > 0 && !bytes.Equal(app.Description, said) {
+						said = app.Description
+						d.opts.Logger.Info("driver stands by with another program than the one that leads, and would go on from it", "app", d.opts.App, "changes", notes)
+					}
 				}
 				switch stopped := app.Status == driverlog.Stopped; {
 				case err == nil && !stopped:
 					refused = 0
+					if unknown++; app.Registered || unknown == looksUnknown {
+						standBy()
+					}
 				case refused == looksRefused:
 					l.err, l.stopped = err, stopped
 					refuse()

@@ -89,7 +89,7 @@ func fails(t *testing.T, args ...string) (stdout string, err error) {
 
 func TestCluster(t *testing.T) {
 	const id1, id2, id3 = "d-1-0000000000000001", "d-2-0000000000000002", "d-3-0000000000000003"
-	leader := &testNode{status: admin.Status{ID: id1, Name: "d-1", Cluster: ofTest, Role: admin.Leader, Term: 2, Epoch: 3, Index: 4, Applied: 5}}
+	leader := &testNode{status: admin.Status{ID: id1, Name: "d-1", Cluster: ofTest, Role: admin.Leader, Build: "counts 2", Term: 2, Epoch: 3, Index: 4, Applied: 5}}
 	at := startNode(t, leader, link.Options{})
 	one := admin.Member{ID: id1, Name: "d-1", Address: at, Voter: true}
 	leader.status.Leader, leader.status.Members = one, []admin.Member{one, {ID: id2, Name: "d-2", Address: "127.0.0.1:9"}}
@@ -99,7 +99,7 @@ func TestCluster(t *testing.T) {
 	third := startNode(t, fresh, link.Options{})
 	gone := goneAddress(t)
 
-	want := id1 + "\tleader\tcluster " + ofTest + "\tterm 2\tepoch 3\tindex 4\tapplied 5\n" +
+	want := id1 + "\tleader\tcluster " + ofTest + "\tterm 2\tepoch 3\tindex 4\tapplied 5\tbuild counts 2\n" +
 		"\t" + id1 + "\t" + at + "\tvoter\tleads\n\t" + id2 + "\t127.0.0.1:9\tno vote yet\n" +
 		id2 + "\tfollower\tcluster " + ofTest + "\tterm 0\tepoch 0\tindex 0\tapplied 0\tleader " + id1 + ", heard of 5ms ago\tstorage: disk full\n" +
 		id3 + "\tfollower\tcluster none yet\tterm 0\tepoch 0\tindex 0\tapplied 0\tno leader is known\n"

@@ -51,6 +51,9 @@ func statusText(s admin.Status) string {
 	if s.LowSpace {
 		fmt.Fprintf(&b, "\tdisk: %d bytes free, too few to lead", s.Free)
 	}
+	if s.Build != "" {
+		fmt.Fprintf(&b, "\tbuild %s", s.Build)
+	}
 	if s.Poisoned != "" {
 		fmt.Fprintf(&b, "\tstorage: %s", s.Poisoned)
 	}

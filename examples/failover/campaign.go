@@ -76,6 +76,10 @@ func (c *group) hurt(ctx context.Context, stdout io.Writer, f fault, t *times) e
 	if err != nil {
 		return fmt.Errorf("%s node %d: %w", mode, leader, err)
 	}
+	if c.rolled != nil {
+		fmt.Fprintln(stdout, c.rolled.said)
+		begin, c.rolled = c.rolled.begin, nil
+	}
 	var took time.Duration
 	var batch int64
 	var next int

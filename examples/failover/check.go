@@ -36,6 +36,11 @@ func (c *group) check(ctx context.Context, stdout io.Writer) error {
 	if err == nil && c.live != nil {
 		err = c.stayed(k, h.batches)
 	}
+	builds, wrong := c.checkBuilds()
+	err = errors.Join(err, wrong)
+	if builds[secondBuild] > 0 {
+		fmt.Fprintf(stdout, "%d batches with rows by the first build, %d by the second\n", builds[firstBuild], builds[secondBuild])
+	}
 	fmt.Fprintf(stdout, "%d batches of %d epochs, %d entries on %d nodes\n", h.batches, h.epochs, h.entries, len(c.members()))
 	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -35,7 +36,9 @@ type group struct {
 	lab     *netns.Lab // nil without -netns
 	admin   admin.Client
 
-	counted int64 // words that the sink has been seen to show, in batches before next
+	order   []string // of what is done next, where the mode is mixed
+	rolled  *rolled  // the upgrade that is under way; nil: none
+	counted int64    // words that the sink has been seen to show, in batches before next
 	next    int64
 
 	live   *checker // of a lasting run, which is checked while it goes on
@@ -52,6 +55,8 @@ type node struct {
 	heal    func() error      // with -netns, what ends the cut
 	disk    *faultdisk.Disk   // nil where disks do not go bad
 	proc    *proctest.Process
+	build   int       // of the program
+	errs    io.Writer // takes what it prints as errors, where not nil
 }
 
 // What a node does.
@@ -109,7 +114,7 @@ func prepareCluster(s settings) (c *group, err error) {
 		if err != nil {
 			return c, err
 		}
-		c.nodes = append(c.nodes, &node{number: i, address: address})
+		c.nodes = append(c.nodes, &node{number: i, address: address, build: firstBuild})
 	}
 	if err := c.mountDisks(); err != nil {
 		return c, err

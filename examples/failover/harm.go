@@ -39,6 +39,7 @@ var harms = map[string]harm{
 			return c.start(n, drives)
 		}, n.proc.Terminate()
 	},
+	"upgrade": upgrade,
 	// All are gone at once, and come back.
 	"restart": func(_ context.Context, c *group, _ *node) (func(context.Context) error, error) {
 		var errs []error
@@ -81,14 +82,18 @@ func harmOf(mode string) harm {
 	return harms[mode]
 }
 
-// pick returns what is to be done next.
-func (c *group) pick() string {
+// pick returns what is to be done next; of mixed, all once in an order by chance, and again.
+func (c *group) pick() (next string) {
 	if c.mode != mixed {
 		return c.mode
 	}
-	all := slices.Sorted(maps.Keys(harms))
-	if c.nodes[0].disk != nil {
-		all = append(all, slices.Sorted(maps.Keys(badDisks))...)
+	if len(c.order) == 0 {
+		c.order = slices.Sorted(maps.Keys(harms))
+		if c.nodes[0].disk != nil {
+			c.order = append(c.order, slices.Sorted(maps.Keys(badDisks))...)
+		}
+		c.rng.Shuffle(len(c.order), func(i, j int) { c.order[i], c.order[j] = c.order[j], c.order[i] })
 	}
-	return all[c.rng.IntN(len(all))]
+	next, c.order = c.order[0], c.order[1:]
+	return next
 }

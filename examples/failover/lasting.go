@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -24,7 +25,7 @@ const (
 var survived = []string{"partition", "pause", "transfer"}
 
 // ofOthers are the modes that end other processes than the one that leads.
-var ofOthers = []string{"restart", "standby"}
+var ofOthers = []string{"restart", "standby", "upgrade"}
 
 // lastingArgs are what a node of a lasting run is told besides.
 func (c *group) lastingArgs() []string {
@@ -142,7 +143,7 @@ func (c *group) leave(stdout io.Writer) {
 
 // dump writes a line for each decision in a node's log.
 func (c *group) dump(n *node) (err error) {
-	file, err := os.Create(c.folder(n) + ".decisions")
+	file, err := os.Create(filepath.Join(c.dir, nameOf(n.number)+".decisions"))
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,7 @@ func runNode(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	via := flags.String("via", "", "addresses to dial for those of others, as other=dialled,...")
 	stall := flags.Duration("stall", 0, "how long its disk may not answer; 0 means the default")
 	batch := flags.Duration("batch", 0, "batch interval")
+	build := flags.Int("build", firstBuild, "of the program")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func runNode(ctx context.Context, args []string, stdout io.Writer) (err error) {
 		certified = &link.TLS{CA: filepath.Join(d, "ca.pem"), Certificate: filepath.Join(d, "cert.pem"), Key: filepath.Join(d, "key.pem")}
 	}
 
-	node, err := cluster.Open(filepath.Join(*dir, nameOf(*number)), cluster.Options{Name: nameOf(*number), Listen: *listen, TLS: certified,
+	node, err := cluster.Open(filepath.Join(*dir, nameOf(*number)), cluster.Options{Name: nameOf(*number), Build: fmt.Sprint("failover ", *build), Listen: *listen, TLS: certified,
 		Bootstrap: *bootstrap, Timeouts: raftlog.Fast(), Network: detours(*via), Stall: *stall, Logger: logger,
 		SnapshotEvery: min(*trailing, raftlog.DefaultSnapshotEvery), Trailing: *trailing})
 	if err != nil {
@@ -90,7 +91,9 @@ func runNode(ctx context.Context, args []string, stdout io.Writer) (err error) {
 				}
 			},
 		},
-	}, func(ssc *streamingcontext.Context) error { return declare(ssc, *dir, *batch, slow{*delay, say}) })
+	}, func(ssc *streamingcontext.Context) error {
+		return declare(ssc, *dir, *batch, *build, slow{*delay, say})
+	})
 }
 
 // A sayer writes whole lines.

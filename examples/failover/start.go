@@ -24,7 +24,7 @@ func (c *group) start(n *node, do string) (err error) {
 		}
 	}
 	args := []string{"node", "-number", strconv.Itoa(n.number), "-dir", c.dir, "-listen", n.address, "-do", do,
-		"-batch", c.batch.String(), "-via", strings.Join(via, ",")}
+		"-batch", c.batch.String(), "-via", strings.Join(via, ","), "-build", strconv.Itoa(n.build)}
 	if n.number == 0 && n.id == "" {
 		args = append(args, "-bootstrap")
 	}
@@ -49,12 +49,15 @@ func (c *group) start(n *node, do string) (err error) {
 	case c.verbose:
 		logged = os.Stderr
 	case c.lasting > 0:
-		file, err := os.OpenFile(c.folder(n)+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		file, err := os.OpenFile(filepath.Join(c.dir, nameOf(n.number)+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, file.Close()) }() // the process has its own
 		logged = file
+	}
+	if n.errs != nil {
+		logged = n.errs
 	}
 	opts := proctest.Options{Path: c.program, Args: args, Err: logged, Line: func(at time.Time, line string) { c.board.line(n.number, at, line) }}
 	if c.lab != nil {

@@ -26,24 +26,20 @@ var outputs = []string{"counts", "totals", "window"}
 
 // declare declares the streams: the counts of each batch, running totals, and the counts of the last batches, which are made from those
 // of the batch before with a function and its inverse.
-func declare(ssc *streamingcontext.Context, dir string, batch time.Duration, slow slow) error {
-	out := filepath.Join(dir, "out")
+func declare(ssc *streamingcontext.Context, dir string, batch time.Duration, build int, slow slow) error {
+	out, row := filepath.Join(dir, "out"), rowOf(build)
 	lines := ssc.TextFiles(filepath.Join(dir, "in"), streamingcontext.IncludeExisting())
 	counts := dstream.CountByValue(dstream.FlatMap(lines, strings.Fields))
 	dstream.SaveTo(dstream.Map(counts, row), "counts", files.Text(out))
 
-	totals := dstream.UpdateStateByKey(counts, func(counts []int64, old rdd.Option[int64]) rdd.Option[int64] {
-		for _, n := range counts {
-			old.Value += n
-		}
-		return rdd.Option[int64]{Value: old.Value, OK: true}
-	}, dstream.TouchedOnly())
+	totals := dstream.UpdateStateByKey(counts, totalOf(build), dstream.TouchedOnly())
+	totals.Named(nameOfTotals(build)).UID("totals")
 	dstream.SaveTo(dstream.Map(totals, row), "totals", slow.sink(files.Text(out)))
 
 	add := func(a, b int64) int64 { return a + b }
 	subtract := func(a, b int64) int64 { return a - b }
 	positive := dstream.KeepWindowed(func(p rdd.Pair[string, int64]) bool { return p.Value > 0 })
-	window := dstream.ReduceByKeyAndWindow(counts, add, subtract, windowBatches*batch, 0, positive)
+	window := dstream.ReduceByKeyAndWindow(counts, add, subtract, time.Duration(windowOf(build))*batch, 0, positive)
 	dstream.SaveTo(dstream.Map(window, row), "window", files.Text(out))
 	return errors.Join(totals.Checkpoint(checkpointed*batch), window.Checkpoint(checkpointed*batch))
 }

@@ -72,7 +72,7 @@ func (d *drivers) open(name string, opts cluster.Options) *driver {
 }
 
 func (d *drivers) reached(name string, first bool) cluster.Options {
-	return cluster.Options{Listen: name + ":7000", Network: d.net.From(name + ":7000"), Bootstrap: first, Timeouts: raftlog.Fast()}
+	return cluster.Options{Build: "counts 1 of " + name, Listen: name + ":7000", Network: d.net.From(name + ":7000"), Bootstrap: first, Timeouts: raftlog.Fast()}
 }
 
 // drive lets a driver run the application.
@@ -282,7 +282,7 @@ func TestHealth(t *testing.T) {
 		<-d.led
 		time.Sleep(time.Second)
 		code, s := ask(a, "/readyz")
-		if code != http.StatusOK || s.Does != "leading" || s.Role != "leader" || s.App != "counts" || s.Batch < 5 || s.BatchTime == 0 || len(s.Members) != 1 {
+		if code != http.StatusOK || s.Does != "leading" || s.Role != "leader" || s.App != "counts" || s.Build != "counts 1 of a" || s.Batch < 5 || s.BatchTime == 0 || len(s.Members) != 1 {
 			t.Errorf("a leader: %d, %+v", code, s)
 		}
 		if code, s := ask(b, "/readyz"); code != http.StatusServiceUnavailable || s.Does != "standing by" {

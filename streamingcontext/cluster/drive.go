@@ -68,7 +68,7 @@ func (n *Node) Serve(ctx context.Context, run func(ctx context.Context) error) e
 		}
 	})
 	if n.links != nil {
-		requests := &admin.Server{Node: admin.Of(n.log), Logger: n.opts.Logger}
+		requests := &admin.Server{Node: n.asked(), Logger: n.opts.Logger}
 		serve("connections", n.links.Run)
 		serve("requests", func(ctx context.Context) error { return requests.Serve(ctx, n.links.Protocol(link.Admin)) })
 		serve("copies of blocks", n.copies.Run)

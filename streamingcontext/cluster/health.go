@@ -23,7 +23,7 @@ type Status struct {
 
 // Status returns what the node knows, without asking anybody.
 func (n *Node) Status() Status {
-	s := Status{Status: admin.Of(n.log).Status(), Batch: -1}
+	s := Status{Status: n.asked().Status(), Batch: -1}
 	does, app := n.state.now()
 	s.Does, s.App = string(does), app
 	// The state of a leader is behind a barrier; this one has no time to wait for one.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog"
+	"github.com/leat-io/leat/scheduler/driverlog/raftlog/admin"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
 	"github.com/leat-io/leat/streamingcontext/blockcopies"
 )
@@ -45,7 +46,7 @@ func (n *Node) open() error {
 	var log atomic.Pointer[raftlog.Log] // whom the links ask for the cluster
 	if n.opts.Listen != "" {
 		var err error
-		n.links, err = link.Listen(link.Options{Address: n.opts.Listen, Name: n.opts.Name, TLS: n.opts.TLS, Network: n.opts.Network, Logger: n.opts.Logger,
+		n.links, err = link.Listen(link.Options{Address: n.opts.Listen, Name: n.opts.Name, Build: n.opts.Build, TLS: n.opts.TLS, Network: n.opts.Network, Logger: n.opts.Logger,
 			Cluster: func() string {
 				if l := log.Load(); l != nil {
 					return l.Cluster()
@@ -92,6 +93,29 @@ func (n *Node) Addr() string {
 	}
 	return n.links.Addr().String()
 }
+
+// Build returns what program the node says it is.
+func (n *Node) Build() string {
+	if n.links == nil {
+		return n.opts.Build
+	}
+	return n.links.Build()
+}
+
+// asked is the node as others ask it.
+type asked struct {
+	admin.Node
+	build string
+}
+
+// Status returns what the log knows, and the build.
+func (a asked) Status() admin.Status {
+	s := a.Node.Status()
+	s.Build = a.build
+	return s
+}
+
+func (n *Node) asked() asked { return asked{admin.Of(n.log), n.Build()} }
 
 // Close gives up the folder and the port. Drive has returned, or returns an error. It may be called again.
 //

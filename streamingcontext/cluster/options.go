@@ -15,6 +15,9 @@ import (
 type Options struct {
 	// Name is the driver's: letters, digits, '-' and '.', at most 64. With TLS its certificate has it among its DNS names. Empty means "driver".
 	Name string
+	// Build says to people what program this is, at most 128 bytes of text, in statuses and to other drivers. Drivers of different builds
+	// are members of one cluster: see streamingcontext.Drive. Empty means the version that the program was built as, if it listens.
+	Build string
 	// Listen is the address on which other drivers and `leat cluster` reach it. Empty means nobody does. Without TLS it must be on the
 	// loopback interface.
 	Listen string
@@ -63,7 +66,7 @@ func (o Options) String() string {
 	if o.Listen != "" {
 		where = fmt.Sprintf("at %s, certificates %t, received blocks on %d drivers", o.Listen, o.TLS != nil, o.Copies)
 	}
-	return fmt.Sprintf("driver %s, %s, bootstrap %t", o.Name, where, o.Bootstrap)
+	return fmt.Sprintf("driver %s of build %q, %s, bootstrap %t", o.Name, o.Build, where, o.Bootstrap)
 }
 
 func (o Options) withDefaults() Options {

@@ -32,6 +32,8 @@ type cluster struct {
 	armed     *strike             // to come
 	held      *strike             // that holds an operation
 	terms     int
+	builds    map[string]build  // of the program, by process; those that are not there have the first
+	ran       map[uint64]build  // by epoch
 	committed []answer          // Committed commands that were answered
 	answers   []answer          // all
 	refused   map[decision]bool // commands that drivers were told were not appended
@@ -74,7 +76,7 @@ func newCluster(t *testing.T, dir string, n int, opts raftlog.Options, delay tim
 }
 
 func emptyCluster(t *testing.T, dir string, opts raftlog.Options, delay time.Duration) *cluster {
-	c := &cluster{t: t, dir: dir, fabric: newFabric(delay), raft: opts, changed: make(chan struct{}), processes: map[string]*process{}, points: map[string]int{}, refused: map[decision]bool{}}
+	c := &cluster{t: t, dir: dir, fabric: newFabric(delay), raft: opts, changed: make(chan struct{}), processes: map[string]*process{}, points: map[string]int{}, refused: map[decision]bool{}, builds: map[string]build{}, ran: map[uint64]build{}}
 	t.Cleanup(c.abandon)
 	return c
 }

@@ -9,6 +9,8 @@
 //	go test ./tests/failover
 //	go test ./tests/failover -run LeaderLossInsideEachStep -failover.losses 1000 -timeout 1h -v
 //	go test ./tests/failover -run LeaderLossInsideEachStep -failover.seed 7 -failover.losses 8
+//	go test ./tests/failover -run E5 -v
+//	go test ./tests/failover -run Toy11 -failover.disks 100 -v
 //	go test ./tests/failover -run Toy8 -failover.batches 10000 -timeout 1h -v
 //	go test ./tests/failover -run Toy13 -failover.growth 100000 -timeout 3h -v
 //
@@ -17,6 +19,9 @@
 // nothing is committed in a sink that is not prepared (I6), or prepared twice (I7); nodes that have applied the same have the same state
 // (I9); what was answered is in the log of every node (I10); no file and no goroutine is left (I11); the next batch is committed in
 // bounded time (I13), also after all processes were lost at once (I14).
+//
+// Rows are those of the build of the program that has prepared the batch, where the program is replaced on one node after the other.
+// docs/testing.md has a table of what each layer of tests checks.
 //
 // A seed chooses what befalls the drivers. Elections are up to chance, so that a failure may need some runs of its seed to come again.
 //

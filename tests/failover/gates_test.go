@@ -251,6 +251,7 @@ func (s seat) Lead(ctx context.Context) (driverlog.Term, error) {
 	}
 	told := make(chan struct{})
 	p.epoch, p.told, p.over = term.Epoch, told, time.Time{}
+	c.ran[term.Epoch] = p.build
 	c.terms++
 	p.watches.Go(func() {
 		<-term.Lost

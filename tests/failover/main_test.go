@@ -11,6 +11,7 @@ var (
 	losses  = flag.Int("failover.losses", 64, "how often TestLeaderLossInsideEachStep loses the leader")
 	seed    = flag.Uint64("failover.seed", 1, "the first seed; a run of eight losses has one")
 	batches = flag.Int64("failover.batches", 200, "batches of TestStateUnderFaults_Toy8")
+	disks   = flag.Int("failover.disks", 5, "how often TestTheDiskOfTheLeaderFails_Toy11 has a disk fail")
 	growth  = flag.Int64("failover.growth", 200, "batches of TestNothingGrows_Toy13")
 )
 

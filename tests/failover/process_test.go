@@ -18,6 +18,8 @@ type process struct {
 	c     *cluster
 	name  string
 	dir   string // of the node's log
+	build build
+	disk  disk
 	port  *port
 	links *link.Link
 	log   *raftlog.Log
@@ -48,7 +50,7 @@ type process struct {
 // open opens a node.
 func (c *cluster) open(name, dir string, first bool) *process {
 	c.t.Helper()
-	p := &process{c: c, name: name, dir: dir, port: c.fabric.attach(name), buried: make(chan struct{})}
+	p := &process{c: c, name: name, dir: dir, build: c.builds[name], port: c.fabric.attach(name), buried: make(chan struct{})}
 	var err error
 	known := make(chan *raftlog.Log, 1)
 	p.links, err = link.Listen(link.Options{Name: name, Address: name, Network: p.port, Cluster: func() string {
@@ -61,6 +63,7 @@ func (c *cluster) open(name, dir string, first bool) *process {
 	}
 	opts := c.raft
 	opts.Name, opts.Address, opts.Network, opts.Bootstrap = name, name, p.links.Protocol("raft"), first
+	opts.Disk = p.disk.pass
 	if p.log, err = raftlog.Open(dir, opts); err != nil {
 		c.t.Fatal(err)
 	}
@@ -104,15 +107,21 @@ func (p *process) drive() {
 
 // close closes the node.
 func (p *process) close() {
-	p.c.note(func() { p.closed = true })
-	if err := p.log.Close(); err != nil {
+	if err := p.end(); err != nil {
 		p.c.t.Errorf("close %s: %v", p.name, err)
 	}
+}
+
+// end is close that returns the log's error.
+func (p *process) end() error {
+	p.c.note(func() { p.closed = true })
+	failed := p.log.Close()
 	if err := p.links.Close(); err != nil {
 		p.c.t.Errorf("close links of %s: %v", p.name, err)
 	}
 	p.serving.Wait()
 	p.watches.Wait()
+	return failed
 }
 
 // stop ends a driver as planned.

@@ -54,6 +54,9 @@ type build struct {
 	readIdle   bool          // an output that reads it
 	filed      time.Duration // checkpoint interval of a stream that needs none
 	none       bool          // no output to a sink
+	stateName  string
+	stateUID   string
+	hadUID     bool // the state had the UID "totals"
 }
 
 func theBuild() build {
@@ -138,6 +141,12 @@ func (b build) state(counts *dstream.DStream[rdd.Pair[string, int64]]) (*dstream
 	s := dstream.UpdateStateByKey(counts, func(n []int64, old rdd.Option[int64]) rdd.Option[int64] {
 		return rdd.Option[int64]{Value: old.Value + b.addend*int64(len(n)), OK: true}
 	}, dstream.TouchedOnly(), dstream.StatePartitioned(rdd.NumPartitions(b.stateParts)))
+	if b.stateName != "" {
+		s.Named(b.stateName)
+	}
+	if b.stateUID != "" {
+		s.UID(b.stateUID)
+	}
 	return dstream.Map(s, line[string, int64]("total")), s.Checkpoint(b.checkpoint)
 }
 
@@ -252,6 +261,10 @@ var changedPrograms = []struct {
 	{"operator removed before state", func(b *build) { b.first = 0 }, isRefused, "node 2"},
 	{"operator replaced before state", func(b *build) { b.renamed = true }, isRefused, "filter[2]"},
 	{"state and window reordered", func(b *build) { b.swapped = true }, isRefused, "updateStateByKey"},
+	{"a UID is given to state", func(b *build) { b.stateUID = "totals" }, withNote, `uid "totals"`},
+	{"state renamed", func(b *build) { b.stateName = "sums" }, isRefused, `updateStateByKey[4] "sums"`},
+	{"state renamed, with the same UID", func(b *build) { b.stateName, b.hadUID = "sums", true; b.stateUID = "totals" }, withNote, `"sums" uid "totals"`},
+	{"state with the UID of another", func(b *build) { b.stateUID, b.hadUID = "others", true }, isRefused, `uid "others"`},
 	{"state removed", func(b *build) { b.noState = true }, isRefused, "updateStateByKey"},
 	{"window removed", func(b *build) { b.noWindow = true }, isRefused, "it was"},
 	{"state and window removed", func(b *build) { b.noState, b.noWindow = true, true }, isRefused, "updateStateByKey"},
@@ -295,6 +308,9 @@ func TestChangedPrograms_D6(t *testing.T) {
 			test.change(&now)
 			if now.readIdle {
 				before.idleWindow = true
+			}
+			if now.hadUID {
+				before.stateUID = "totals"
 			}
 			if err := before.run(t, root, 1, stopped, nil); err != nil {
 				t.Fatal(err)

@@ -58,6 +58,10 @@ type Options struct {
 	// Listener is told of what happens. Nil is nobody.
 	Listener *Listener
 
+	// Disk, where it is not nil, is called for each write to the disk, one at a time, and passes it on by calling write: its error is that of
+	// the write, which takes as long as it does. It is for tests of programs whose disks fail or hang.
+	Disk func(write func() error) error
+
 	// Of tests: what stands between a store and its disk, and the entries between digests.
 	wrap      func(disk) disk
 	digests   uint64

@@ -106,6 +106,9 @@ func Open(dir string, opts Options) (log *Log, err error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Release())
 	}
+	if opts.Disk != nil {
+		d = passedOn{d, opts.Disk}
+	}
 	if opts.wrap != nil {
 		d = opts.wrap(d)
 	}

@@ -46,7 +46,7 @@ func TestStatusComesBackWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, followed := new(linktest.Network), []string(nil)
 		want := Status{
-			ID: id2, Name: "driver-2", Cluster: strings.Repeat("0a", 16), Role: "follower", Leader: Member{id1, "driver-1", "a:1", true},
+			ID: id2, Name: "driver-2", Build: "wordcount v2", Cluster: strings.Repeat("0a", 16), Role: "follower", Leader: Member{id1, "driver-1", "a:1", true},
 			Term: 3, Epoch: 1 << 63, Index: 5, Applied: 6, LastContact: 7 * time.Millisecond,
 			Members: []Member{{id1, "driver-1", "a:1", true}, {id2, "driver-2", "b:1", false}}, Free: 8, LowSpace: true, Poisoned: "disk", Digest: "ab",
 		}

@@ -76,6 +76,7 @@ func (m Member) String() string { return m.ID + " at " + m.Address }
 type Status struct {
 	ID          string        `json:"id"`
 	Name        string        `json:"name"`
+	Build       string        `json:"build,omitempty"`   // what program it runs, for people
 	Cluster     string        `json:"cluster,omitempty"` // "" before it is known
 	Role        string        `json:"role"`              // Leader, or another word
 	Leader      Member        `json:"leader"`            // zero where none is known

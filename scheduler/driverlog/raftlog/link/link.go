@@ -142,6 +142,10 @@ func (l *Link) DialContext(ctx context.Context, protocol, address string) (net.C
 // ID returns the id that others are told.
 func (l *Link) ID() string { return l.opts.ID }
 
+// Build returns what others are told of the program: Options.Build, or the version that it was built as. Nobody is refused for it: nodes of
+// different builds are members of one cluster while a program is replaced.
+func (l *Link) Build() string { return l.opts.Build }
+
 // shut closes everything and waits for nothing.
 func (l *Link) shut() {
 	l.dialer.cancelAll()
