@@ -43,7 +43,8 @@ func (d *driver) look(ctx context.Context, c *Context, refuse func()) *looking {
 				if app.Registered {
 					_, err = c.durable.changed(app, now)
 				}
-				switch stopped := app.Status == driverlog.Stopped; {
+				// Who leads needs a majority for what it has begun, so the others are there until that is committed.
+				switch stopped := app.Status == driverlog.Stopped && len(app.Open) == 0; {
 				case err == nil && !stopped:
 					refused = 0
 				case refused == looksRefused:

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -31,6 +32,8 @@ type group struct {
 	ca      *linktest.CA // nil without -tls
 	dialer  *link.Dialer
 	admin   admin.Client
+	stdout  io.Writer
+	pasts   map[uint64]past // what recoveries have cut off, by the last entry
 
 	counted int64 // words that the sink has been seen to show, in batches before next
 	next    int64
@@ -72,7 +75,7 @@ func startCluster(ctx context.Context, s settings) (*group, error) {
 
 // prepareCluster returns a cluster none of whose nodes was started.
 func prepareCluster(s settings) (c *group, err error) {
-	c = &group{settings: s, board: newBoard(), rng: rand.New(rand.NewPCG(uint64(s.seed), 1))}
+	c = &group{settings: s, board: newBoard(), stdout: io.Discard, pasts: map[uint64]past{}, rng: rand.New(rand.NewPCG(uint64(s.seed), 1))}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.close())

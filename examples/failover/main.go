@@ -116,6 +116,7 @@ func demonstrate(ctx context.Context, args []string, stdout io.Writer) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
+	c.stdout = stdout
 	if c.lines == 0 {
 		if c.lines, err = c.calibrate(ctx); err != nil {
 			return err

@@ -18,7 +18,9 @@ type Node struct {
 	log    *raftlog.Log
 	links  *link.Link          // nil: nobody reaches it
 	copies *blockcopies.Copies // the same
+	pages  *pages              // nil: nobody is answered over HTTP
 	state  state
+	told   told
 }
 
 // Open opens the folder of a driver, which one process has at a time, and starts its share of the replicated log. It does not wait for others.
@@ -41,11 +43,14 @@ func Open(dir string, opts Options) (*Node, error) {
 
 func (n *Node) open() error {
 	o := raftlog.Options{Name: n.opts.Name, Bootstrap: n.opts.Bootstrap, Timeouts: n.opts.Timeouts,
-		Trailing: n.opts.Trailing, Logger: n.opts.Logger}
+		Trailing: n.opts.Trailing, Logger: n.opts.Logger, Listener: n.told.listener()}
 	var log atomic.Pointer[raftlog.Log] // whom the links ask for the cluster
 	if n.opts.Listen != "" {
-		var err error
-		n.links, err = link.Listen(link.Options{Address: n.opts.Listen, Name: n.opts.Name, TLS: n.opts.TLS, Network: n.opts.Network, Logger: n.opts.Logger,
+		id, err := raftlog.Identify(filepath.Join(n.dir, "raft"), n.opts.Name)
+		if err != nil {
+			return err
+		}
+		n.links, err = link.Listen(link.Options{Address: n.opts.Listen, Name: n.opts.Name, ID: id, TLS: n.opts.TLS, Network: n.opts.Network, Logger: n.opts.Logger,
 			Cluster: func() string {
 				if l := log.Load(); l != nil {
 					return l.Cluster()
@@ -65,6 +70,11 @@ func (n *Node) open() error {
 		return err
 	}
 	log.Store(n.log)
+	if n.opts.HTTP != "" {
+		if n.pages, err = n.listenPages(n.opts.HTTP, n.opts.TLS); err != nil {
+			return err
+		}
+	}
 	if n.links == nil {
 		return nil
 	}
@@ -93,9 +103,20 @@ func (n *Node) Addr() string {
 	return n.links.Addr().String()
 }
 
+// HTTPAddr returns the address of health, status and metrics, "" without Options.HTTP.
+func (n *Node) HTTPAddr() string {
+	if n.pages == nil {
+		return ""
+	}
+	return n.pages.Addr().String()
+}
+
 // Close gives up the folder and the port. Drive has returned, or returns an error. It may be called again.
 func (n *Node) Close() error {
 	var errs []error
+	if n.pages != nil {
+		errs = append(errs, n.pages.close())
+	}
 	if n.copies != nil {
 		errs = append(errs, n.copies.Close())
 	}

@@ -48,6 +48,11 @@ func (n logNode) Transfer(ctx context.Context, id string) error {
 // Snapshot takes a snapshot.
 func (n logNode) Snapshot(ctx context.Context) error { return ofLog(n.log.Snapshot(ctx)) }
 
+// SetStatus sets the status of an application.
+func (n logNode) SetStatus(ctx context.Context, app string, status driverlog.Status) error {
+	return ofLog(driverlog.SetStatus(ctx, n.log, app, status))
+}
+
 // ofLog returns an error of the log as a client is to see it.
 func ofLog(err error) error {
 	var elsewhere *raftlog.NotLeaderError
