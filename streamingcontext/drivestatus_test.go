@@ -179,3 +179,40 @@ func TestAPauseOverAPlannedStop(t *testing.T) {
 		w.stop("b")
 	})
 }
+
+// Who leads needs a majority for what it has begun. So the others stay until that is committed, longer than they look at a status that ends them.
+func TestTheOthersStayUntilAStoppedApplicationHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newDrivers(t, 3)
+		held, release, empty := make(chan struct{}, 99), make(chan struct{}), t.TempDir()
+		w.declare = func(_ *driver, ssc *streamingcontext.Context) error {
+			dstream.ForeachRDD(ssc.TextFiles(empty), func(context.Context, *rdd.RDD[string], dstream.Time) error {
+				held <- struct{}{}
+				<-release
+				return nil
+			})
+			return nil
+		}
+		w.startAll()
+		<-held
+		if err := driverlog.SetStatus(t.Context(), w.group.Node("a"), "app", driverlog.Stopped); err != nil {
+			t.Fatal(err)
+		}
+		w.pass(8 * time.Second)
+		for _, name := range []string{"b", "c"} {
+			select {
+			case <-w.nodes[name].ended:
+				t.Errorf("%s has ended before the batch", name)
+			default:
+			}
+		}
+		close(release)
+		for _, name := range []string{"a", "b", "c"} {
+			<-w.nodes[name].ended
+		}
+		if s := w.group.State(); len(s.App("app").Open) > 0 {
+			t.Errorf("%d batches are left", len(s.App("app").Open))
+		}
+		w.stopAll()
+	})
+}

@@ -56,7 +56,8 @@ func (d *driver) look(ctx context.Context, c *Context, standBy, refuse func()) *
 						d.opts.Logger.Info("driver stands by with another program than the one that leads, and would go on from it", "app", d.opts.App, "changes", notes)
 					}
 				}
-				switch stopped := app.Status == driverlog.Stopped; {
+				// Who leads needs a majority for what it has begun, so the others are there until that is committed.
+				switch stopped := app.Status == driverlog.Stopped && len(app.Open) == 0; {
 				case err == nil && !stopped:
 					refused = 0
 					if unknown++; app.Registered || unknown == looksUnknown {

@@ -62,7 +62,7 @@ var layers = []struct {
 	{"streamingcontext/internal/protocol", []string{"scheduler/driverlog"}},
 	{"streamingcontext/blockcopies", []string{"streamingcontext", "streamingcontext/internal/receivedlog"}},
 	{"streamingcontext/progress", []string{"streamingcontext", "dstream", "scheduler"}},
-	{"streamingcontext/cluster", []string{"streamingcontext", "streamingcontext/blockcopies", "scheduler/driverlog/raftlog", "scheduler/driverlog/raftlog/..."}},
+	{"streamingcontext/cluster", []string{"streamingcontext", "streamingcontext/blockcopies", "streamingcontext/metrics", "streamingcontext/progress", "scheduler", "scheduler/driverlog", "scheduler/driverlog/raftlog", "scheduler/driverlog/raftlog/..."}},
 	{"streamingcontext/metrics", []string{"streamingcontext", "streamingcontext/progress"}},
 	{"streamingcontext/web", []string{"streamingcontext", "streamingcontext/progress", "dstream", "scheduler", "lineage"}},
 	{"streamingcontext/streamtest", []string{"streamingcontext", "dstream", "rdd", "lineage", "receivers", "receivers/queue", "scheduler", "scheduler/local"}},

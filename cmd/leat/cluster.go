@@ -69,6 +69,7 @@ func clusterCommand(p *printer) *cobra.Command {
 	c.PersistentFlags().StringVar(&o.key, "key", "", "its private key, PEM")
 	c.PersistentFlags().DurationVar(&o.timeout, "timeout", time.Minute, "how long to wait for each driver that is asked")
 	c.AddCommand(initCommand(p), recoverCommand(p))
+	c.AddCommand(appCommands(p, o)...)
 	return c
 }
 
@@ -107,26 +108,43 @@ type done struct {
 	Member  *admin.Member `json:",omitempty"`
 }
 
-// change asks for a change, one address after the other until one is a driver that knows the leader.
+// change asks for a change, one address after the other until one is a driver that knows the leader. During an election none does, and all are
+// asked again for a while.
 func change(c *cobra.Command, p *printer, o *clusterFlags, what done, ask func(ctx context.Context, client *admin.Client, address string) error) error {
 	client, err := o.client(c.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	var all error
+	for begin := time.Now(); ; {
+		err := o.eachAddress(c.Context(), func(ctx context.Context, address string) error { return ask(ctx, client, address) })
+		if err == nil {
+			return p.print(what, "%s: done", what)
+		}
+		if !unled(err) || time.Since(begin) > min(o.timeout, electionWait) {
+			return err
+		}
+		select {
+		case <-c.Context().Done():
+			return err
+		case <-time.After(electionPause):
+		}
+	}
+}
+
+// How long a command waits for drivers to find a leader, and how often it asks.
+const (
+	electionWait  = 10 * time.Second
+	electionPause = 250 * time.Millisecond
+)
+
+// eachAddress asks until one answers that it is done, or that no other could know better.
+func (o *clusterFlags) eachAddress(ctx context.Context, ask func(ctx context.Context, address string) error) (all error) {
 	for _, address := range o.addresses {
-		ctx, cancel := context.WithTimeout(c.Context(), o.timeout)
-		err := ask(ctx, client, address)
+		ctx, cancel := context.WithTimeout(ctx, o.timeout)
+		err := ask(ctx, address)
 		cancel()
 		if err == nil {
-			text := what.Request
-			if what.ID != "" {
-				text += " " + what.ID
-			}
-			if what.Member != nil {
-				text += " " + what.Member.String()
-			}
-			return p.print(what, "%s: done", text)
+			return nil
 		}
 		all = errors.Join(all, err)
 		if !elsewhereBetter(err) {
@@ -134,6 +152,24 @@ func change(c *cobra.Command, p *printer, o *clusterFlags, what done, ask func(c
 		}
 	}
 	return all
+}
+
+// String returns what was done.
+func (d done) String() string {
+	text := d.Request
+	if d.ID != "" {
+		text += " " + d.ID
+	}
+	if d.Member != nil {
+		text += " " + d.Member.String()
+	}
+	return text
+}
+
+// unled says whether a driver that was asked has done nothing, for it knows of no leader.
+func unled(err error) bool {
+	var elsewhere *admin.NotLeaderError
+	return elsewhereBetter(err) && errors.As(err, &elsewhere) && elsewhere.Leader.Address == ""
 }
 
 // elsewhereBetter says whether another driver may know better than the one that was asked, which has done nothing.

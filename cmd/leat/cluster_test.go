@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leat-io/leat/scheduler/driverlog"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/admin"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
@@ -51,6 +52,9 @@ func (n *testNode) Join(_ context.Context, m admin.Member) error {
 func (n *testNode) Remove(_ context.Context, id string) error   { return n.note("remove", id) }
 func (n *testNode) Transfer(_ context.Context, id string) error { return n.note("transfer", id) }
 func (n *testNode) Snapshot(context.Context) error              { return n.note("snapshot") }
+func (n *testNode) SetStatus(_ context.Context, app string, status driverlog.Status) error {
+	return n.note(app, status.String())
+}
 
 // startNode serves a node until the test ends and returns where.
 func startNode(t *testing.T, n *testNode, opts link.Options) string {
@@ -122,6 +126,9 @@ func TestCluster(t *testing.T) {
 		{[]string{"remove", id2, "-addr", at}, "remove " + id2, "remove " + id2 + ": done\n"},
 		{[]string{"transfer", id2, "-addr", at}, "transfer " + id2, "transfer " + id2 + ": done\n"},
 		{[]string{"transfer", "-addr", at}, "transfer ", "transfer: done\n"},
+		{[]string{"pause", "counts", "-addr", at}, "counts paused", "pause counts: done\n"},
+		{[]string{"resume", "counts", "-addr", at}, "counts running", "resume counts: done\n"},
+		{[]string{"stop", "counts", "-addr", at}, "counts stopped", "stop counts: done\n"},
 		{[]string{"snapshot", "-addr", gone + "," + at, "-o", "json"}, "snapshot", `{"Request":"snapshot"}` + "\n"},
 		{[]string{"snapshot", "-addr", second}, "snapshot", "leat: " + second + " does not lead, asking " + one.String() + "\nsnapshot: done\n"},
 		{[]string{"snapshot", "-addr", third + "," + second}, "snapshot", "leat: " + second + " does not lead, asking " + one.String() + "\nsnapshot: done\n"},
@@ -144,7 +151,7 @@ func TestCluster(t *testing.T) {
 	for _, args := range [][]string{
 		{"join", third, "-addr", at}, {"join", gone, "-addr", at}, {"join", third}, {"join", "-addr", at}, {"status"}, {"status", "-addr", gone}, {"remove", "-addr", at},
 		{"remove", "d-2", "-addr", at}, {"transfer", "d-2", "-addr", at}, {"snapshot", "-addr", at, "-ca", "ca.pem"}, {"snapshot", "-addr", "192.0.2.1:7000"},
-		{"snapshot", "-addr", third}, {},
+		{"snapshot", "-addr", third, "-timeout", "300ms"}, {},
 	} {
 		_, _ = fails(t, append([]string{"cluster"}, args...)...)
 	}
@@ -195,7 +202,7 @@ func goneAddress(t *testing.T) string {
 }
 
 func TestInitAndRecover(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "raft")
+	dir := filepath.Join(t.TempDir(), "driver")
 	do := func(args ...string) (stdout, stderr string, err error) {
 		var out, errs bytes.Buffer
 		err = run(t.Context(), append([]string{"cluster"}, args...), &out, &errs)
@@ -208,15 +215,15 @@ func TestInitAndRecover(t *testing.T) {
 		t.Errorf("init of a driver's folder returns %v", err)
 	}
 	out, errs, err := do("recover", dir)
-	if err == nil || !strings.HasPrefix(errs, "WARNING: ") || !strings.Contains(out, "would be the only one") {
+	if err == nil || !strings.HasPrefix(errs, "WARNING: ") || !regexp.MustCompile(`would be the only member; the log ends with entry \d+ of term 2: command 1, epoch 1; members no more: nobody\n`).MatchString(out) {
 		t.Errorf("recover prints %q, %q, %v", out, errs, err)
 	}
 	out, errs, err = do("recover", dir, "-accept-loss", "-address", "127.0.0.1:1")
-	if err != nil || !strings.HasPrefix(errs, "WARNING: ") || !strings.Contains(out, "is now the only one; the log ends at index 1; no members any more: []") {
+	if err != nil || !strings.HasPrefix(errs, "WARNING: ") || !regexp.MustCompile(`is now the only member; the log ends with entry \d+ of term 2: command 1, epoch 1; members no more: nobody\n`).MatchString(out) {
 		t.Errorf("recover prints %q, %q, %v", out, errs, err)
 	}
 	for _, command := range []string{"init", "recover"} {
-		log, err := raftlog.Open(dir, raftlog.Options{Name: "d-1"})
+		log, err := raftlog.Open(filepath.Join(dir, "raft"), raftlog.Options{Name: "d-1"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,6 +233,14 @@ func TestInitAndRecover(t *testing.T) {
 		}
 		if err := log.Close(); err != nil {
 			t.Fatal(err)
+		}
+	}
+	for _, what := range []string{"verify", "dump"} {
+		out := leat(t, "log", what, dir)
+		for _, want := range []string{"driver d-1-", "members", "127.0.0.1:1\tvoter"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("log %s prints no %q: %q", what, want, out)
+			}
 		}
 	}
 	if _, _, err := do("recover", t.TempDir(), "-accept-loss"); !errors.Is(err, fs.ErrNotExist) {

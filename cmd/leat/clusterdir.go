@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,7 @@ type initReport struct {
 type recoverReport struct {
 	ID, Cluster string
 	Index       uint64   // the last command that is kept
+	Epoch       uint64   // its epoch
 	Members     []string // ids of those that are not members any more
 }
 
@@ -33,7 +35,9 @@ const lossWarning = "WARNING: decisions that other drivers had and this folder d
 func initCommand(p *printer) *cobra.Command {
 	var name string
 	c := &cobra.Command{
-		Use: "init DIR -name NAME", Short: "Make an empty folder that of the first driver of a new cluster", Args: cobra.ExactArgs(1),
+		Use: "init DIR -name NAME", Short: "Make an empty folder that of the first driver of a new cluster",
+		Long: "Makes DIR, the folder that cluster.Open is given, that of the first driver of a new cluster. It is for whoever starts the programs by a\n" +
+			"manifest, in which all of them are the same: none needs an option that makes a cluster.", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			r, err := initCluster(c.Context(), args[0], name)
 			if err != nil {
@@ -48,6 +52,7 @@ func initCommand(p *printer) *cobra.Command {
 
 // initCluster makes a cluster of one, which the driver that is started on the folder can be reached in.
 func initCluster(ctx context.Context, dir, name string) (r initReport, err error) {
+	dir = filepath.Join(dir, "raft")
 	if _, err := os.Stat(dir); err == nil {
 		if _, err := raftlog.Verify(dir); !errors.Is(err, fs.ErrNotExist) {
 			return r, errors.Join(fmt.Errorf("%s is a driver's folder already", dir), err)
@@ -80,30 +85,30 @@ func recoverCommand(p *printer) *cobra.Command {
 			if _, err := fmt.Fprint(c.ErrOrStderr(), lossWarning); err != nil {
 				return err
 			}
-			info, err := raftlog.Verify(args[0])
-			text := "would be the only one"
+			dir := raftFolder(args[0])
+			if dir == "" {
+				return fmt.Errorf("%s is no driver's folder: %w", args[0], fs.ErrNotExist)
+			}
+			var last raftlog.Entry
+			info, err := raftlog.Dump(dir, func(e raftlog.Entry) error { last = e; return nil })
 			if err == nil && accept {
 				var report raftlog.RecoverReport
-				report, err = raftlog.Recover(args[0], raftlog.RecoverOptions{Address: address})
-				info, text = report.Info, "is now the only one"
+				report, err = raftlog.Recover(dir, raftlog.RecoverOptions{Address: address})
+				info = report.Info
 			}
 			if err != nil {
 				return err
 			}
-			r := recoverReport{ID: info.ID, Cluster: info.Cluster, Index: info.State.Index}
-			for _, m := range info.Members {
-				if m.ID != info.ID {
-					r.Members = append(r.Members, m.ID)
-				}
-			}
-			if err := p.print(r, "%s: driver %s of cluster %s %s; the log ends at index %d; no members any more: %q",
-				args[0], r.ID, r.Cluster, text, r.Index, r.Members); err != nil {
-				return err
-			}
+			r := recoverReport{ID: info.ID, Cluster: info.Cluster, Index: info.State.Index, Epoch: info.State.Epoch, Members: others(info.Members, info.ID)}
 			if !accept {
+				if err := p.print(r, "%s: driver %s of cluster %s would be the only member; %s; members no more: %s", args[0], r.ID, r.Cluster,
+					end(info, last), listed(r.Members)); err != nil {
+					return err
+				}
 				return errors.New("nothing was done, see -accept-loss")
 			}
-			return nil
+			return p.print(r, "%s: driver %s of cluster %s is now the only member; %s; members no more: %s", args[0], r.ID, r.Cluster, end(info, last),
+				listed(r.Members))
 		},
 	}
 	c.Flags().StringVar(&address, "address", "", "where other drivers will reach it; without it where the program says when it is started")

@@ -58,11 +58,7 @@ func statusText(s admin.Status) string {
 		fmt.Fprintf(&b, "\tstorage: %s", s.Poisoned)
 	}
 	for _, m := range s.Members {
-		vote := "voter"
-		if !m.Voter {
-			vote = "no vote yet"
-		}
-		fmt.Fprintf(&b, "\n\t%s\t%s\t%s", m.ID, m.Address, vote)
+		fmt.Fprintf(&b, "\n\t%s\t%s\t%s", m.ID, m.Address, vote(m.Voter))
 		if m.ID == s.Leader.ID {
 			b.WriteString("\tleads")
 		}

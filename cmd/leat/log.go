@@ -91,6 +91,8 @@ func dumpLog(ctx context.Context, p *printer, pl place) error {
 		if err := p.print(storeLogOf(info), head+"\n%s", info.ID, info.Snapshot, info.Entries, ownerText(info.Owner)); err != nil {
 			return err
 		}
+	} else if raft := raftFolder(pl.dir); raft != "" {
+		return inspectRaft(p, raft, true)
 	} else {
 		info, err := boltlog.Dump(logFile(pl.dir), func(e boltlog.Entry) error { each(e); return nil })
 		if err != nil {
@@ -102,9 +104,7 @@ func dumpLog(ctx context.Context, p *printer, pl place) error {
 		}
 	}
 	for _, e := range entries {
-		c := e.Command
-		entry := logEntry{e.Index, c.Kind.String(), c.Epoch, c.Node, c.App, c.Batch, c.Time, c.Keep, c.Inputs, c.Manifest}
-		if err := p.print(entry, "%s", entryText(e)); err != nil {
+		if err := p.print(entryOf(e), "%s", entryText(e)); err != nil {
 			return err
 		}
 	}
@@ -117,6 +117,11 @@ func dumpLog(ctx context.Context, p *printer, pl place) error {
 		}
 	}
 	return damaged
+}
+
+func entryOf(e boltlog.Entry) logEntry {
+	c := e.Command
+	return logEntry{e.Index, c.Kind.String(), c.Epoch, c.Node, c.App, c.Batch, c.Time, c.Keep, c.Inputs, c.Manifest}
 }
 
 func entryText(e boltlog.Entry) string {
@@ -142,6 +147,9 @@ func appText(a driverlog.App) string {
 
 func verifyLog(ctx context.Context, p *printer, pl place) error {
 	if pl.store == nil {
+		if raft := raftFolder(pl.dir); raft != "" {
+			return inspectRaft(p, raft, false)
+		}
 		info, err := boltlog.Verify(logFile(pl.dir))
 		if err != nil {
 			return err

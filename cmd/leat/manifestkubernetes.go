@@ -18,7 +18,7 @@ func kubernetesManifest(m manifest) string {
 	}
 	return fmt.Sprintf(`# Drivers of %[1]s: %[2]d, the pods %[1]s-0 to %[1]s-%[3]d. The secret %[1]s-tls has ca.pem, cert.pem and key.pem; the certificate has
 # the names of all pods, and is for servers and clients. The folder of %[1]s-0 is made once, in a pod that mounts the claim data-%[1]s-0:
-#   leat cluster init %[4]s -name %[1]s-0 -address %[1]s-0.%[1]s.NAMESPACE.svc:%[5]d
+#   leat cluster init %[4]s -name %[1]s-0
 # When all run, the others are taken in with leat cluster join.
 apiVersion: v1
 kind: Service

@@ -17,7 +17,7 @@ func nomadJob(m manifest) string {
 	}
 	return fmt.Sprintf(`# Drivers of %[1]s: %[2]d, %[1]s-0 to %[1]s-%[3]d, each on a machine that has the host volumes %[1]s-data and %[1]s-tls. The latter
 # has ca.pem, cert.pem and key.pem; the certificate has the names of all drivers, and is for servers and clients. The folder of %[1]s-0 is
-# made once, on its machine: leat cluster init DIR -name %[1]s-0 -address HOST:%[4]d
+# made once, on its machine: leat cluster init DIR -name %[1]s-0
 # When all run, the others are taken in with leat cluster join.
 job "%[1]s" {
   type = "service"

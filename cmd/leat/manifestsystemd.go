@@ -10,8 +10,8 @@ func systemdUnits(m manifest) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Drivers of %[2]s: %[1]d, each on a machine of its own, run by the user %[2]s. The certificate there has the driver's name.
 # Once, before the first is started:
-#   leat cluster init %[3]s -name %[4]s -address %[5]s:%[6]d
-`, m.Nodes, m.Name, m.Data, m.node(0), m.Hosts[0], m.Port)
+#   sudo -u %[2]s leat cluster init %[3]s -name %[4]s
+`, m.Nodes, m.Name, m.Data, m.node(0))
 	if m.Nodes > 1 {
 		b.WriteString("# and when all are started, for each of the others:\n")
 	}

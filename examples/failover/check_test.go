@@ -171,11 +171,11 @@ func TestAFolderIsReadToItsEnd(t *testing.T) {
 		}
 	}
 	decide(driverlog.Begin)
-	if _, _, err := readHistory(dir, true); err == nil || !strings.Contains(err.Error(), "not finished") {
+	if _, _, err := new(group).readHistory(dir); err == nil || !strings.Contains(err.Error(), "not finished") {
 		t.Errorf("readHistory = %v", err)
 	}
 	decide(driverlog.Prepared, driverlog.Committed)
-	h, _, err := readHistory(dir, true)
+	h, _, err := new(group).readHistory(dir)
 	if err != nil || len(h.times) != 1 || h.epochs != 2 {
 		t.Errorf("readHistory = %+v, %v", h, err)
 	}

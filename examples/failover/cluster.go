@@ -35,6 +35,8 @@ type group struct {
 	dialer  *link.Dialer
 	lab     *netns.Lab // nil without -netns
 	admin   admin.Client
+	stdout  io.Writer
+	pasts   map[uint64]past // what recoveries have cut off, by the last entry
 
 	order   []string // of what is done next, where the mode is mixed
 	rolled  *rolled  // the upgrade that is under way; nil: none
@@ -85,7 +87,7 @@ func startCluster(ctx context.Context, s settings) (*group, error) {
 
 // prepareCluster returns a cluster none of whose nodes was started.
 func prepareCluster(s settings) (c *group, err error) {
-	c = &group{settings: s, board: newBoard(), rng: rand.New(rand.NewPCG(uint64(s.seed), 1))}
+	c = &group{settings: s, board: newBoard(), stdout: io.Discard, pasts: map[uint64]past{}, rng: rand.New(rand.NewPCG(uint64(s.seed), 1))}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.close())

@@ -65,6 +65,10 @@ var harms = map[string]harm{
 			return c.join(ctx, n, drives)
 		}, nil
 	},
+	// All machines but one are gone with their disks.
+	"recover": func(ctx context.Context, c *group, _ *node) (func(context.Context) error, error) {
+		return c.recover(ctx)
+	},
 }
 
 // mixed is the mode that is any of the others each time.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/leat-io/leat/scheduler/driverlog"
@@ -70,7 +71,7 @@ func (c *group) history(ctx context.Context) (h history, err error) {
 	for i, n := range c.members() {
 		var of history
 		var got [32]byte
-		if of, got, err = readHistory(c.raftFolder(n), c.lasting == 0); err != nil {
+		if of, got, err = c.readHistory(c.raftFolder(n)); err != nil {
 			return h, fmt.Errorf("node %d: %w", n.number, err)
 		}
 		switch {
@@ -105,32 +106,58 @@ func (c *group) alike(ctx context.Context) error {
 	return nil
 }
 
-// readHistory steps through all that a node's folder holds. Every batch must follow the one before, in number and in time. Of a log that is not
-// whole only the state is looked at.
-func readHistory(dir string, whole bool) (h history, digest [32]byte, err error) {
-	var state driverlog.State
-	var index, epoch uint64
-	wrong := func(cmd driverlog.Command, why string) error {
-		return fmt.Errorf("decision %d, %s of batch %d in epoch %d: %s", index, cmd.Kind, cmd.Batch, cmd.Epoch, why)
+// readHistory steps through all that a node's folder holds, and what was cut off before. Every batch must follow the one before, in number and in time.
+// Of a log that is not whole only the state is looked at.
+func (c *group) readHistory(dir string) (h history, digest [32]byte, err error) {
+	p, err := c.steps(dir)
+	switch {
+	case err != nil:
+		return h, digest, err
+	case len(p.state.Apps) != 1 || len(p.state.Apps[0].Open) > 0:
+		return h, digest, fmt.Errorf("in epoch %d of %s, a batch was begun and not finished: %+v", p.epoch, p.state.Leader, p.state.Apps)
 	}
+	p.history.batches = p.state.Apps[0].Next
+	return p.history, p.state.Digest(), nil
+}
+
+// whole returns whether nothing is cut off from the logs but by a recovery.
+func (c *group) whole() bool { return c.lasting == 0 }
+
+// steps steps through the entries of a folder, from the first one of the cluster or from what a recovery has cut off.
+func (c *group) steps(dir string) (p past, err error) {
+	h := &p.history
+	wrong := func(cmd driverlog.Command, why string) error {
+		return fmt.Errorf("decision %d, %s of batch %d in epoch %d: %s", p.index, cmd.Kind, cmd.Batch, cmd.Epoch, why)
+	}
+	begun := false
 	info, err := raftlog.Dump(dir, func(e raftlog.Entry) error {
 		h.entries++
-		if !whole {
+		if !c.whole() {
 			return nil
 		}
+		if !begun && e.Index > 1 {
+			was, ok := c.pasts[e.Index-1]
+			if !ok {
+				return fmt.Errorf("the log begins with entry %d", e.Index)
+			}
+			p = past{state: was.state.Clone(), index: was.index, epoch: was.epoch, history: was.history}
+			h.times = slices.Clone(h.times)
+			h.entries++
+		}
+		begun = true
 		for _, cmd := range e.Commands {
-			result, err := driverlog.Step(&state, state.Index+1, cmd)
+			result, err := driverlog.Step(&p.state, p.state.Index+1, cmd)
 			if err != nil || result.Duplicate {
 				continue // it was refused, or says what was decided before
 			}
-			index++
+			p.index++
 			switch {
-			case cmd.Kind == driverlog.LeaderStart && result.Epoch <= epoch:
+			case cmd.Kind == driverlog.LeaderStart && result.Epoch <= p.epoch:
 				return wrong(cmd, "the epoch does not rise")
 			case cmd.Kind == driverlog.LeaderStart:
-				epoch, h.epochs = result.Epoch, h.epochs+1
-			case cmd.Epoch != epoch:
-				return wrong(cmd, fmt.Sprintf("it is not of epoch %d", epoch))
+				p.epoch, h.epochs = result.Epoch, h.epochs+1
+			case cmd.Epoch != p.epoch:
+				return wrong(cmd, fmt.Sprintf("it is not of epoch %d", p.epoch))
 			case cmd.Kind == driverlog.Begin && cmd.Batch != int64(len(h.times)):
 				return wrong(cmd, "batches are not dense")
 			case cmd.Kind == driverlog.Begin && len(h.times) > 0 && cmd.Time <= h.times[len(h.times)-1]:
@@ -143,18 +170,13 @@ func readHistory(dir string, whole bool) (h history, digest [32]byte, err error)
 	})
 	switch {
 	case err != nil:
-		return h, digest, err
-	case whole && info.First != 1:
-		return h, digest, fmt.Errorf("the log begins with entry %d", info.First)
-	case len(info.State.Apps) != 1 || len(info.State.Apps[0].Open) > 0:
-		return h, digest, fmt.Errorf("in epoch %d of %s, a batch was begun and not finished: %+v", epoch, info.State.Leader, info.State.Apps)
+		return p, err
+	case !c.whole():
+		p.state = info.State
+	case info.State.Digest() != p.state.Digest():
+		return p, errors.New("the state is not what the commands come to")
 	}
-	h.batches = info.State.Apps[0].Next
-	digest = info.State.Digest()
-	if whole && digest != state.Digest() {
-		return h, digest, errors.New("the state is not what the commands come to")
-	}
-	return h, digest, nil
+	return p, nil
 }
 
 // ended returns an error if a process that was started is there still.

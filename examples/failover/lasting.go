@@ -25,7 +25,7 @@ const (
 var survived = []string{"partition", "pause", "transfer"}
 
 // ofOthers are the modes that end other processes than the one that leads.
-var ofOthers = []string{"restart", "standby", "upgrade"}
+var ofOthers = []string{"recover", "restart", "standby", "upgrade"}
 
 // lastingArgs are what a node of a lasting run is told besides.
 func (c *group) lastingArgs() []string {

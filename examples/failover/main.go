@@ -140,6 +140,7 @@ func demonstrate(ctx context.Context, args []string, stdout io.Writer) (err erro
 		}
 		err = errors.Join(err, closed)
 	}()
+	c.stdout = stdout
 	if c.lines == 0 {
 		if c.lines, err = c.calibrate(ctx); err != nil {
 			return err

@@ -223,7 +223,7 @@ func TestFromOneToThree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDrivers(t)
 		a := d.open("a", cluster.Options{})
-		if a.Addr() != "" {
+		if a.Addr() != "" || a.HTTPAddr() != "" {
 			t.Errorf("it listens on %s", a.Addr())
 		}
 		d.drive(a)

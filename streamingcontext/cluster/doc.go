@@ -2,7 +2,7 @@
 // leads is lost another goes on with the same batch.
 //
 // A [Node] is such a process's share: a replicated log, connections to the other drivers, copies of received blocks. [Node.Drive] runs an
-// application on it. [Node.Handler] tells load balancers and people how it fares.
+// application on it. [Node.Handler] tells load balancers, Prometheus and people how it fares; with Options.HTTP the node serves it itself.
 //
 //	node, err := cluster.Open("/var/lib/counts", cluster.Options{Name: "driver-1", Listen: ":7000", Advertise: "driver-1:7000", TLS: &files})
 //	if err != nil {
@@ -10,6 +10,8 @@
 //	}
 //	defer node.Close()
 //	return node.Drive(ctx, streamingcontext.Options{App: "counts", Interval: time.Second, Store: store}, declare)
+//
+// docs/operations.md says how such processes are operated, with examples/cluster.
 //
 // The first driver of a cluster is opened with Bootstrap, or on a folder that `leat cluster init` has made; the others wait until `leat cluster
 // join` has taken them in. A node without Listen is a cluster of one, by the same code; opened with Listen later it can grow.

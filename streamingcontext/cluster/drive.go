@@ -29,15 +29,25 @@ func (n *Node) Drive(ctx context.Context, opts streamingcontext.Options, setup f
 		return ErrDriven
 	}
 	defer n.state.end()
-	opts.Cluster = n.log
+	opts.Cluster = timed{n.log, &n.told}
+	defer n.follow(&opts)()
 	if n.copies != nil {
 		opts.Blocks = n.copies
 	}
-	return n.Serve(ctx, func(ctx context.Context) error { return streamingcontext.Drive(ctx, n.dir, opts, setup) })
+	return n.Serve(ctx, func(ctx context.Context) error {
+		if n.opts.Resume {
+			if err := n.resume(ctx, opts.App, n.log.Status().Last); ctx.Err() != nil {
+				return nil
+			} else if err != nil {
+				return fmt.Errorf("resume application %s: %w", opts.App, err)
+			}
+		}
+		return streamingcontext.Drive(ctx, n.dir, opts, setup)
+	})
 }
 
-// Serve calls run, which may be anything that a process without an application does, and answers other drivers and `leat cluster` until it has
-// returned. Drive does so. A node serves once.
+// Serve calls run, which may be anything that a process without an application does, and answers other drivers, `leat cluster` and Options.HTTP
+// until it has returned. Drive does so. A node serves once.
 //
 // Errors: run's; what ended the connections to others, or stopped the node, as a disk that takes no writes does. Both end run's context. ErrLeftBehind
 // with it where the disk does not answer what is being served.
@@ -67,6 +77,9 @@ func (n *Node) Serve(ctx context.Context, run func(ctx context.Context) error) e
 			return nil
 		}
 	})
+	if n.pages != nil {
+		serve("health and metrics", n.pages.run)
+	}
 	if n.links != nil {
 		requests := &admin.Server{Node: n.asked(), Logger: n.opts.Logger}
 		serve("connections", n.links.Run)

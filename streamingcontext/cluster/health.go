@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/admin"
+	"github.com/leat-io/leat/streamingcontext/metrics"
 )
 
 // A Status is what a node knows of itself. All of it is local: another node may know better.
@@ -19,6 +20,14 @@ type Status struct {
 	Batch     int64 `json:"batch"`
 	BatchTime int64 `json:"batch_time"`
 	Open      int   `json:"open"`
+}
+
+// healthy says whether the process is one to be left alone.
+func (s Status) healthy() bool { return s.Poisoned == "" && s.Does != string(idle) }
+
+// ready says whether it has its place in the cluster.
+func (s Status) ready() bool {
+	return s.Poisoned == "" && (s.Does == string(leading) || s.Does == string(standingBy) && s.Leader.ID != "")
 }
 
 // Status returns what the node knows, without asking anybody.
@@ -47,20 +56,21 @@ const statusTimeout = time.Second
 //	/healthz  200 while its disk takes writes and Drive runs, else 503: a process to be started again
 //	/readyz   200 where it leads or stands by and knows who leads, else 503
 //	/status   a Status as JSON
+//	/metrics  what Prometheus asks for: Measures, and Options.Progress
 //
 // Whoever serves it decides who may ask.
 func (n *Node) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		s := n.Status()
-		answer(w, s.Poisoned == "" && s.Does != string(idle), s)
+		answer(w, s.healthy(), s)
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		s := n.Status()
-		ready := s.Poisoned == "" && (s.Does == string(leading) || s.Does == string(standingBy) && s.Leader.ID != "")
-		answer(w, ready, s)
+		answer(w, s.ready(), s)
 	})
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answer(w, true, n.Status()) })
+	mux.Handle("GET /metrics", metrics.DriverHandler(n.Measures, n.opts.Progress))
 	return mux
 }
 

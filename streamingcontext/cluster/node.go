@@ -19,7 +19,9 @@ type Node struct {
 	log    *raftlog.Log
 	links  *link.Link          // nil: nobody reaches it
 	copies *blockcopies.Copies // the same
+	pages  *pages              // nil: nobody is answered over HTTP
 	state  state
+	told   told
 }
 
 // Open opens the folder of a driver, which one process has at a time, and starts its share of the replicated log. It does not wait for others.
@@ -42,11 +44,15 @@ func Open(dir string, opts Options) (*Node, error) {
 
 func (n *Node) open() error {
 	o := raftlog.Options{Name: n.opts.Name, Bootstrap: n.opts.Bootstrap, Timeouts: n.opts.Timeouts,
-		SnapshotEvery: n.opts.SnapshotEvery, Trailing: n.opts.Trailing, Stall: n.opts.Stall, MinFree: n.opts.MinFree, Logger: n.opts.Logger}
+		SnapshotEvery: n.opts.SnapshotEvery, Trailing: n.opts.Trailing, Stall: n.opts.Stall, MinFree: n.opts.MinFree, Logger: n.opts.Logger,
+		Listener: n.told.listener()}
 	var log atomic.Pointer[raftlog.Log] // whom the links ask for the cluster
 	if n.opts.Listen != "" {
-		var err error
-		n.links, err = link.Listen(link.Options{Address: n.opts.Listen, Name: n.opts.Name, Build: n.opts.Build, TLS: n.opts.TLS, Network: n.opts.Network, Logger: n.opts.Logger,
+		id, err := raftlog.Identify(filepath.Join(n.dir, "raft"), n.opts.Name)
+		if err != nil {
+			return err
+		}
+		n.links, err = link.Listen(link.Options{Address: n.opts.Listen, Name: n.opts.Name, ID: id, Build: n.opts.Build, TLS: n.opts.TLS, Network: n.opts.Network, Logger: n.opts.Logger,
 			Cluster: func() string {
 				if l := log.Load(); l != nil {
 					return l.Cluster()
@@ -66,6 +72,11 @@ func (n *Node) open() error {
 		return err
 	}
 	log.Store(n.log)
+	if n.opts.HTTP != "" {
+		if n.pages, err = n.listenPages(n.opts.HTTP, n.opts.TLS); err != nil {
+			return err
+		}
+	}
 	if n.links == nil {
 		return nil
 	}
@@ -102,20 +113,16 @@ func (n *Node) Build() string {
 	return n.links.Build()
 }
 
-// asked is the node as others ask it.
-type asked struct {
-	admin.Node
-	build string
-}
+// asked returns the node as others ask it.
+func (n *Node) asked() admin.Node { return admin.Of(n.log, n.Build()) }
 
-// Status returns what the log knows, and the build.
-func (a asked) Status() admin.Status {
-	s := a.Node.Status()
-	s.Build = a.build
-	return s
+// HTTPAddr returns the address of health, status and metrics, "" without Options.HTTP.
+func (n *Node) HTTPAddr() string {
+	if n.pages == nil {
+		return ""
+	}
+	return n.pages.Addr().String()
 }
-
-func (n *Node) asked() asked { return asked{admin.Of(n.log), n.Build()} }
 
 // Close gives up the folder and the port. Drive has returned, or returns an error. It may be called again.
 //
@@ -123,6 +130,9 @@ func (n *Node) asked() asked { return asked{admin.Of(n.log), n.Build()} }
 // Errors: those of the parts; ErrLeftBehind, and *raftlog.PoisonError, for what waits for the disk still.
 func (n *Node) Close() error {
 	var errs []error
+	if n.pages != nil {
+		errs = append(errs, n.pages.close())
+	}
 	if n.copies != nil {
 		var err error
 		if left := n.ended("close copies of blocks", func() { err = n.copies.Close() }); left != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
 	"github.com/leat-io/leat/streamingcontext/blockcopies"
+	"github.com/leat-io/leat/streamingcontext/progress"
 )
 
 // Options say how a node is opened. The zero value is a cluster of one that nobody reaches.
@@ -25,9 +26,15 @@ type Options struct {
 	Advertise string
 	// TLS names the files of certificates. Nil means none, and then all drivers are on this machine.
 	TLS *link.TLS
+	// HTTP is the address at which Drive answers for health, status and metrics, see Handler. Without TLS it must be on the loopback interface;
+	// with it, only those are answered who show a certificate of the authority. Empty means none.
+	HTTP string
 	// Bootstrap makes a new cluster of this driver where the folder is empty. A driver that has lost its folder must not be started
 	// with it: it would make a second cluster, which the others refuse. It is taken for true without Listen.
 	Bootstrap bool
+	// Resume lets an application go on that was stopped, see driverlog.SetStatus, before Drive runs it. All its drivers have ended, so nobody
+	// could be asked to. To be taken out again: as long as it is there, every start is a resume.
+	Resume bool
 	// Timeouts are those of all members. Zero means raftlog.Single without Listen and raftlog.Default with it.
 	Timeouts raftlog.Timeouts
 	// Copies is on how many drivers a received block is durable before it is acknowledged. 0 means 2: receivers of a driver that
@@ -44,6 +51,9 @@ type Options struct {
 	MinFree int64
 	// Network is where the connections are made. Nil means TCP; another is for tests.
 	Network link.Network
+	// Progress hears of the batches that this driver makes, for /metrics, and for a page of streamingcontext/web. Nil means that nobody does. Its
+	// options name the application and the interval.
+	Progress *progress.Store
 	// Logger takes what the parts say. Nil discards.
 	Logger *slog.Logger
 }
@@ -52,6 +62,11 @@ type Options struct {
 func (o Options) Validate() error {
 	if o.Listen == "" && (o.Advertise != "" || o.TLS != nil || o.Network != nil) {
 		return errors.New("cluster options: Advertise, TLS and Network need Listen")
+	}
+	if o.HTTP != "" && o.TLS == nil {
+		if err := checkLoopback(o.HTTP); err != nil {
+			return fmt.Errorf("cluster options: HTTP: %w", err)
+		}
 	}
 	if o.Copies < 0 {
 		return fmt.Errorf("cluster options: Copies is %d", o.Copies)

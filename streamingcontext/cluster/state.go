@@ -33,10 +33,10 @@ func (s *state) begin(opts *streamingcontext.Options) bool {
 	if s.driven {
 		return false
 	}
-	s.driven, s.role, s.app = true, starting, opts.App
-	if s.app == "" {
-		s.app = streamingcontext.DefaultApp
+	if opts.App == "" {
+		opts.App = streamingcontext.DefaultApp
 	}
+	s.driven, s.role, s.app = true, starting, opts.App
 	to := opts.DriverListener
 	opts.DriverListener.StandingBy = func() {
 		s.is(standingBy)

@@ -13,6 +13,7 @@ func (s *Store) streamingStarted(at int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.started = at
+	s.waiting, s.running = nil, nil // of a context whose term has ended: it will not tell
 }
 
 func (s *Store) overloaded(o streamingcontext.OverloadInfo) {

@@ -162,6 +162,21 @@ func TestActiveBatches(t *testing.T) {
 	}
 }
 
+// A driver of several that leads again tells of a context that has started: what the one before had open ended with its term.
+func TestAnotherStartHasNoOpenBatches(t *testing.T) {
+	s := progress.New(progress.Options{})
+	l := s.Listener()
+	l.StreamingStarted(500)
+	for _, at := range []dstream.Time{1000, 2000} {
+		l.BatchSubmitted(batchAt(at))
+	}
+	l.BatchStarted(batchAt(1000))
+	l.StreamingStarted(9000)
+	if snap := s.Snapshot(); len(snap.Waiting) != 0 || len(snap.Running) != 0 || snap.Started != 9000 {
+		t.Errorf("open after another start: %+v, %+v", snap.Waiting, snap.Running)
+	}
+}
+
 // A context has far fewer batches open; this is what a listener that loses events would pile up.
 func TestBatchesWhoseEndWasMissedAreForgotten(t *testing.T) {
 	s := progress.New(progress.Options{})

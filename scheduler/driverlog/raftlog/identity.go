@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/leat-io/leat/scheduler/driverlog/internal/filelock"
 )
 
 // identityFormat is the format of a node's folder. Another one is refused.
@@ -144,4 +146,24 @@ func ownIdentity(dir, name string) (identity, error) {
 		return identity{}, &IdentityError{Path: identityPath(dir), Reason: fmt.Sprintf("belongs to node %s, not to %s", have, name)}
 	}
 	return id, nil
+}
+
+// Identify returns the id of the node whose folder dir is. A folder that is empty, or not there, becomes that of a new node called name: for whoever has
+// to say who it is before the node is opened.
+//
+// Errors: as those of Open for the folder and its identity.
+func Identify(dir, name string) (id string, err error) {
+	if err := validName(name); err != nil {
+		return "", fmt.Errorf("raftlog: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("identify node: %w", err)
+	}
+	lock, err := filelock.Take(lockPath(dir), dir, 0)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	own, err := ownIdentity(dir, name)
+	return own.ID, err
 }

@@ -35,6 +35,8 @@ type Status struct {
 	Epoch             uint64 // of the last LeaderStart that this node has applied
 	Index             uint64 // of the last command that took effect here
 	Applied           uint64 // raft's index of the last entry applied here
+	Committed         uint64 // raft's index of the last entry that this node knows to be decided
+	Lag               uint64 // entries up to it that are not applied here
 	Last              uint64 // raft's index of the last entry here
 	LastContact       time.Duration
 	Members           []Member
@@ -47,7 +49,7 @@ type Status struct {
 
 // Status returns what this node knows, without asking anybody. LastContact is 0 on the leader, and negative on a node that never had contact.
 func (l *Log) Status() Status {
-	s := Status{ID: l.id, Name: l.name, Leader: l.leader(), Term: l.raft.CurrentTerm(), Last: l.raft.LastIndex(), Members: l.Members()}
+	s := Status{ID: l.id, Name: l.name, Leader: l.leader(), Term: l.raft.CurrentTerm(), Committed: l.raft.CommitIndex(), Last: l.raft.LastIndex(), Members: l.Members()}
 	switch state := l.raft.State(); state {
 	case raft.Leader:
 		s.Role = "leader"
@@ -64,8 +66,14 @@ func (l *Log) Status() Status {
 			s.LastContact = time.Since(last)
 		}
 	}
+	// What says nothing, such as the first entry of a leader, is not handed to the state machine, so the last one that was applied may be before it.
+	handed := uint64(0)
+	if l.raft.Stats()["fsm_pending"] == "0" {
+		handed = l.raft.AppliedIndex()
+	}
 	l.fsm.mu.Lock()
 	s.Epoch, s.Index, s.Applied = l.fsm.state.Epoch, l.fsm.state.Index, l.fsm.index
+	s.Lag = s.Committed - min(max(s.Applied, handed), s.Committed)
 	if n := len(l.fsm.points); n > 0 {
 		s.Digest, s.DigestAt = l.fsm.points[n-1].digest, l.fsm.points[n-1].applied
 	}

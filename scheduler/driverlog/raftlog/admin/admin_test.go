@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/leat-io/leat/scheduler/driverlog"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link/linktest"
 )
 
@@ -35,11 +36,29 @@ func TestTheLeaderDoesWhatItIsAsked(t *testing.T) {
 		if err := c.Snapshot(ctx, "a:1"); err != nil {
 			t.Error(err)
 		}
+		if e := (*RequestError)(nil); !errors.As(c.SetStatus(ctx, "a:1", "counts", driverlog.Paused), &e) {
+			t.Error("a node without applications sets the status of one")
+		}
 		node.was(t, "join "+id2+" driver-2 b:1 true", "remove "+id2, "transfer "+id2, "transfer ", "snapshot")
+		served(t, network, "c:1", &Server{Node: controller{node}})
+		node.asked = nil
+		for _, status := range []driverlog.Status{driverlog.Paused, driverlog.Running, driverlog.Stopped} {
+			if err := c.SetStatus(ctx, "c:1", "counts", status); err != nil {
+				t.Error(err)
+			}
+		}
+		node.was(t, "counts paused", "counts running", "counts stopped")
 		if len(followed) > 0 {
 			t.Errorf("followed %q", followed)
 		}
 	})
+}
+
+// controller is a node with applications.
+type controller struct{ *fakeNode }
+
+func (n controller) SetStatus(ctx context.Context, app string, status driverlog.Status) error {
+	return n.note(ctx, "%s %s", app, status)
 }
 
 func TestStatusComesBackWhole(t *testing.T) {
@@ -155,6 +174,8 @@ func TestBadRequestsAreRefusedAndOthersServed(t *testing.T) {
 		"deep": framed(strings.Repeat("[", maxFrame)), "join_nobody": framed(`{"kind":"join"}`), "join_without_address": framed(`{"kind":"join","member":{"id":"` + id1 + `"}}`),
 		"remove_nobody": framed(`{"kind":"remove"}`), "remove_a_name": framed(`{"kind":"remove","id":"driver-1"}`), "transfer_to_a_name": framed(`{"kind":"transfer","id":"driver-1"}`),
 		"snapshot_of_a_member": framed(`{"kind":"snapshot","id":"` + id1 + `"}`), "status_with_member": framed(`{"kind":"status","member":{}}`),
+		"control_nothing": framed(`{"kind":"control","status":"paused"}`), "control_to_what": framed(`{"kind":"control","app":"a","status":"gone"}`), "control_a_node": framed(`{"kind":"control","app":"a","status":"paused","id":"` + id1 + `"}`),
+		"remove_an_application": framed(`{"kind":"remove","id":"` + id1 + `","app":"a"}`), "control_at_length": framed(`{"kind":"control","app":"` + strings.Repeat("a", maxApp+1) + `","status":"paused"}`),
 		"wait_of_years": framed(`{"kind":"status","wait_ms":9223372036854775807}`), "wait_back": framed(`{"kind":"status","wait_ms":-1}`),
 	} {
 		t.Run(name, func(t *testing.T) {

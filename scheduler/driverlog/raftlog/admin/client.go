@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"github.com/leat-io/leat/scheduler/driverlog"
 )
 
 // maxHints is how often a client goes where a node sends it.
@@ -52,6 +54,11 @@ func (c *Client) Transfer(ctx context.Context, address, id string) error {
 // Snapshot asks the leader for a snapshot.
 func (c *Client) Snapshot(ctx context.Context, address string) error {
 	return c.askLeader(ctx, address, request{Kind: snapshotRequest})
+}
+
+// SetStatus asks the leader to pause an application, to stop it or to let it go on, see driverlog.SetStatus.
+func (c *Client) SetStatus(ctx context.Context, address, app string, status driverlog.Status) error {
+	return c.askLeader(ctx, address, request{Kind: controlRequest, App: app, Status: status.String()})
 }
 
 // askLeader asks the node at an address, and then whom it says leads.

@@ -1,6 +1,7 @@
 // Package admin asks a node of a cluster for its status and for changes of the cluster.
 //
-// A [Node] is what is asked: its [Status], and to let a [Member] join, to remove one, to transfer leadership, to take a snapshot. [Serve], or a
+// A [Node] is what is asked: its [Status], and to let a [Member] join, to remove one, to transfer leadership, to take a snapshot; a [Controller] also sets the status
+// of applications. [Serve], or a
 // [Server], answers for a node. A [Client] asks. What a node refuses comes back as the error that it was: a [NotLeaderError], a
 // [RequestError], a [NodeError].
 //

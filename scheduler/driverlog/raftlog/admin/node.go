@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leat-io/leat/scheduler/driverlog"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
 )
 
@@ -24,6 +25,12 @@ type Node interface {
 	Transfer(ctx context.Context, id string) error
 	// Snapshot writes the state in the place of the log behind it.
 	Snapshot(ctx context.Context) error
+}
+
+// A Controller is a Node that has applications.
+type Controller interface {
+	// SetStatus sets what operators want of an application, see driverlog.SetStatus. Called as the methods of a Node.
+	SetStatus(ctx context.Context, app string, status driverlog.Status) error
 }
 
 // Leader is the Role of the node that leads. Other roles are for people.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/leat-io/leat/scheduler/driverlog"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
 )
 
@@ -17,7 +18,11 @@ const (
 	removeRequest   = "remove"
 	transferRequest = "transfer"
 	snapshotRequest = "snapshot"
+	controlRequest  = "control"
 )
+
+// maxApp is the length in bytes of an application's name, at most.
+const maxApp = 256
 
 // maxWait is how long a node works on a request, at most.
 const maxWait = 10 * time.Minute
@@ -27,6 +32,8 @@ type request struct {
 	Kind   string  `json:"kind"`
 	Member *Member `json:"member,omitempty"`  // of join
 	ID     string  `json:"id,omitempty"`      // of remove and transfer
+	App    string  `json:"app,omitempty"`     // of control
+	Status string  `json:"status,omitempty"`  // of control: a driverlog.Status in a word
 	WaitMS int64   `json:"wait_ms,omitempty"` // how long the client waits; 0 means maxWait
 }
 
@@ -65,10 +72,15 @@ func (r request) check() error {
 		if r.ID != "" {
 			err = link.CheckID(r.ID)
 		}
+	case controlRequest:
+		if _, ok := statusOf(r.Status); !ok || r.App == "" || len(r.App) > maxApp {
+			err = fmt.Errorf("an application of %d bytes that is to be %.40q", len(r.App), r.Status)
+		}
 	default:
 		err = fmt.Errorf("unknown request %.40q", r.Kind)
 	}
-	if (r.Member != nil) != (r.Kind == joinRequest) || r.ID != "" && r.Kind != removeRequest && r.Kind != transferRequest {
+	if (r.Member != nil) != (r.Kind == joinRequest) || r.ID != "" && r.Kind != removeRequest && r.Kind != transferRequest ||
+		r.App+r.Status != "" && r.Kind != controlRequest {
 		if err == nil {
 			err = fmt.Errorf("a request to %s with what belongs to another", r.Kind)
 		}
@@ -80,6 +92,16 @@ func (r request) check() error {
 		return &RequestError{What: err.Error()}
 	}
 	return nil
+}
+
+// statusOf returns the status that has this word.
+func statusOf(word string) (driverlog.Status, bool) {
+	for _, s := range []driverlog.Status{driverlog.Running, driverlog.Paused, driverlog.Stopped} {
+		if s.String() == word {
+			return s, true
+		}
+	}
+	return 0, false
 }
 
 // wait returns how long to work on the request.

@@ -178,6 +178,13 @@ func (s *Server) do(ctx context.Context, r request) error {
 		return s.Node.Remove(ctx, r.ID)
 	case transferRequest:
 		return s.Node.Transfer(ctx, r.ID)
+	case controlRequest:
+		n, ok := s.Node.(Controller)
+		if !ok {
+			return &RequestError{What: "a node that has no applications"}
+		}
+		status, _ := statusOf(r.Status) // which was checked
+		return n.SetStatus(ctx, r.App, status)
 	}
 	return s.Node.Snapshot(ctx)
 }

@@ -1,0 +1,134 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"time"
+
+	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
+)
+
+const (
+	headerTimeout = 5 * time.Second // for a request to have come
+	pageStop      = 5 * time.Second // for answers to have gone, at a stop
+	maxHeader     = 16 << 10
+)
+
+// pages serves the Handler of a node at Options.HTTP.
+type pages struct {
+	net.Listener
+	server *http.Server
+}
+
+// listenPages listens at an address: without certificates one of the loopback interface, else for those whose certificate is of the
+// authority.
+func (n *Node) listenPages(address string, files *link.TLS) (*pages, error) {
+	handler := n.Handler()
+	if files == nil {
+		if err := checkLoopback(address); err != nil {
+			return nil, err
+		}
+		handler = ofThisMachine(handler)
+	} else if _, err := credentials(*files); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	p := &pages{Listener: l, server: &http.Server{Handler: handler, ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(n.opts.Logger.Handler(), slog.LevelDebug)}}
+	if files != nil {
+		// The files may be replaced, so each connection reads them.
+		p.Listener = tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS13, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			return credentials(*files)
+		}})
+	}
+	return p, nil
+}
+
+// run serves until ctx ends.
+func (p *pages) run(ctx context.Context) error {
+	ended := make(chan error, 1)
+	go func() { ended <- p.server.Serve(p.Listener) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), pageStop)
+	defer cancel()
+	if p.server.Shutdown(limit) != nil {
+		_ = p.server.Close() // who does not take the answer goes without
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// close gives up the port, if run has not.
+func (p *pages) close() error {
+	err := errors.Join(p.server.Close(), p.Listener.Close())
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// credentials are what a node shows over HTTPS, and whom it answers.
+func credentials(files link.TLS) (*tls.Config, error) {
+	pair, err := tls.LoadX509KeyPair(files.Certificate, files.Key)
+	if err != nil {
+		return nil, fmt.Errorf("read certificate for HTTPS: %w", err)
+	}
+	pem, err := os.ReadFile(files.CA)
+	if err != nil {
+		return nil, fmt.Errorf("read authority for HTTPS: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("read authority for HTTPS: %s has no certificate", files.CA)
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}, ClientCAs: roots, ClientAuth: tls.RequireAndVerifyClientCert}, nil
+}
+
+// checkLoopback returns link.ErrNotLoopback for a host and port that others may reach.
+func checkLoopback(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("address %.200q: %w", address, err)
+	}
+	if !isLoopback(host) {
+		return fmt.Errorf("address %.200q: %w", address, link.ErrNotLoopback)
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+// ofThisMachine answers requests that name this machine's own interface: a page of another site cannot ask through somebody's browser.
+func ofThisMachine(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = r.Host
+		}
+		if !isLoopback(host) {
+			http.Error(w, "the host of the request is not this machine's own", http.StatusForbidden)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
