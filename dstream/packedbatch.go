@@ -9,9 +9,10 @@ import (
 	"github.com/leat-io/leat/rdd/keyed"
 )
 
-// packedBatch is what a window with an inverse remembers of a batch in one partition: each key once, with its values
-// reduced. It is the partition's only record. Keys are packed once and looked for twice, when the batch enters the window and when it
-// leaves it; in between the collector has hardly anything to look at.
+// packedBatch is what a window remembers of a batch in one partition, or of a few that were combined: each key once, with its values
+// reduced. It is the partition's only record. The collector has hardly anything to look at in it. With an inverse, keys are packed
+// once and looked for twice, when the batch enters the window and when it leaves it; without one they are in the order of their
+// hashes.
 type packedBatch[K comparable, V any] struct {
 	rows *keyed.Packed[K, V]
 	// places is where the keys lay in the state when the batch entered the window, nil where nobody knows. It spares looking for
@@ -79,7 +80,7 @@ func (b *packedBatch[K, V]) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// packBatch returns a record for each partition of a batch that is reduced by key.
+// packBatch returns a record for each partition of a batch that is reduced by key, for windows with an inverse.
 func packBatch[K comparable, V any](r *rdd.RDD[rdd.Pair[K, V]], h *keyed.Hasher[K]) *rdd.RDD[*packedBatch[K, V]] {
 	return rdd.MapPacked(r, "packed", h, func(_ int, rows *keyed.Packed[K, V]) *packedBatch[K, V] {
 		return &packedBatch[K, V]{rows: rows}

@@ -24,9 +24,9 @@ import "github.com/leat-io/leat/rdd"
 // Source: van Herk, "A fast algorithm for local minimum and maximum filters", 1992, for blocks with
 // prefixes and suffixes; the tree in place of a list of suffixes bounds the work of a single slide.
 type panes[T any] struct {
-	size int                                                   // panes in a window, and in a block
-	pane func(i int) (*rdd.RDD[T], error)                      // nil where there is nothing
-	join func(older, newer *rdd.RDD[T], panes int) *rdd.RDD[T] // combines two neighbours, panes long together; the result is persisted
+	size int                                        // panes in a window, and in a block
+	pane func(i int) (*rdd.RDD[T], error)           // nil where there is nothing
+	join func(older, newer *rdd.RDD[T]) *rdd.RDD[T] // combines two neighbours; the result is persisted
 
 	trees    map[stretch]part[T] // subtrees of at least two panes
 	suffixes map[int]part[T]     // by first pane, up to the end of its block
@@ -95,7 +95,7 @@ func (p *panes[T]) prefix(i int) (part[T], error) {
 			return pane, err
 		}
 		if j > p.block(i) {
-			pane = p.both(p.prefixes[j-1], pane, j+1-p.block(i))
+			pane = p.both(p.prefixes[j-1], pane)
 		}
 		p.prefixes[j] = pane
 	}
@@ -126,7 +126,7 @@ func (p *panes[T]) suffix(i, end int) (part[T], error) {
 		if err != nil {
 			return rest, err
 		}
-		s = p.both(s, rest, end-i)
+		s = p.both(s, rest)
 	}
 	p.suffixes[i] = s
 	return s, nil
@@ -150,7 +150,7 @@ func (p *panes[T]) tree(at stretch) (part[T], error) {
 	if err != nil {
 		return right, err
 	}
-	t := p.both(left, right, at.to-at.from)
+	t := p.both(left, right)
 	p.trees[at] = t
 	return t, nil
 }
@@ -160,15 +160,15 @@ func (p *panes[T]) leaf(i int) (part[T], error) {
 	return part[T]{rdd: r}, err
 }
 
-// both combines two neighbours, which are so many panes together; either may be nothing.
-func (p *panes[T]) both(older, newer part[T], panes int) part[T] {
+// both combines two neighbours, either of which may be nothing.
+func (p *panes[T]) both(older, newer part[T]) part[T] {
 	switch {
 	case older.rdd == nil:
 		return part[T]{rdd: newer.rdd}
 	case newer.rdd == nil:
 		return part[T]{rdd: older.rdd}
 	}
-	return part[T]{rdd: p.join(older.rdd, newer.rdd, panes), own: true}
+	return part[T]{rdd: p.join(older.rdd, newer.rdd), own: true}
 }
 
 // grow returns the largest subtree that pane last completes, nil if it completes none that a

@@ -37,7 +37,7 @@ func newLedger(t *testing.T, size int, absent func(i int) bool) (*panes[int], *l
 		}
 		return leaves[i], nil
 	}
-	p.join = func(older, newer *rdd.RDD[int], _ int) *rdd.RDD[int] {
+	p.join = func(older, newer *rdd.RDD[int]) *rdd.RDD[int] {
 		l.joins++
 		a, b := l.covers[older], l.covers[newer]
 		for i := a.to; i < b.from; i++ {

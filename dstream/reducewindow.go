@@ -2,8 +2,6 @@ package dstream
 
 import (
 	"fmt"
-	"math/bits"
-	"slices"
 	"time"
 
 	"github.com/leat-io/leat/rdd"
@@ -20,12 +18,14 @@ import (
 // a filter (KeepWindowed) does not pass it and no batch of the window holds it.
 // Time: window and slide are multiples of s's slide, slide is s's where it is 0; batch t sees
 // (t-window, t].
+// Order: without inverse, reduce gets what is older first, so it need not be commutative where a batch has one value
+// of a key.
 // Cost: each batch is reduced once. With inverse, only the batches that enter and leave are read, and the
-// state of all live keys is held. Without, a slide combines about four tables of a window's keys, however
-// many batches the window has (see panes).
-// Errors: Start reports a *DurationError naming this call's file and line; with inverse the context needs a
-// checkpoint directory, ErrCheckpointDirNotSet. A panic of a function fails the batch with a
-// *rdd.UserError.
+// state of all live keys is held. Without, a slide combines the keys of a window about four times, however
+// many batches the window has (see panes), each time in one pass over what lies in order. What is held lies in memory.
+// Errors: Start reports a *DurationError naming this call's file and line, and a key type without value identity,
+// keyed.ErrBadKeyType; with inverse the context needs a checkpoint directory, ErrCheckpointDirNotSet. A panic of a
+// function fails the batch with a *rdd.UserError.
 // Source: Zaharia et al., "Discretized Streams", SOSP 2013, section "D-Stream API".
 func ReduceByKeyAndWindow[K comparable, V any](s *DStream[rdd.Pair[K, V]], reduce, inverse func(V, V) V, window, slide time.Duration, opts ...WindowOption) *DStream[rdd.Pair[K, V]] {
 	o := windowOptionsOf(opts)
@@ -73,130 +73,6 @@ func windowOptionsOf(opts []WindowOption) windowOptions {
 		}
 	}
 	return o
-}
-
-// paneWindow is ReduceByKeyAndWindow without inverse.
-func paneWindow[K comparable, V any](op string, s *DStream[rdd.Pair[K, V]], reduce func(V, V) V, window, slide time.Duration, o windowOptions) *DStream[rdd.Pair[K, V]] {
-	type pairs = rdd.Pair[K, V]
-	reduced := ReduceByKey(s, reduce, o.byKey...)
-	w, err := spanOf(reduced.node, window, slide)
-	keep, wrong := filterOf[K, V](o)
-	if err == nil {
-		err = wrong
-	}
-	child := newStream[pairs](s.graph, op, err, reduced.node)
-	child.windowOver(w, reduced.node)
-	// The parts of windows live longer than the window they are made for, so they have a scope of their own.
-	inner := newStream[pairs](s.graph, op+" panes", nil, reduced.node)
-
-	width := gcd(w.window, w.slide)
-	p := newPanes[pairs](int(w.window / width))
-	var at *rdd.Context // where the current batch's parts are made
-	var made []Time     // the batches that parts were made in and that are not forgotten
-	level := rdd.MemoryOnlySer()
-	var sizes [bits.UintSize + 1]rdd.TableSize // of parts, by the bits of how many panes they are of: those have about as many keys
-	reducePanes := func(c *rdd.Context, panes int, parts ...*rdd.RDD[pairs]) *rdd.RDD[pairs] {
-		all := rdd.UnionAll(c, parts...)
-		return rdd.ReduceByKey(all, reduce, rdd.PartitionedBy(all.Partitioner()), rdd.SizedBy(&sizes[bits.Len(uint(panes))]))
-	}
-	join := func(panes int, parts ...*rdd.RDD[pairs]) *rdd.RDD[pairs] {
-		r := reducePanes(at, panes, parts...)
-		r.Persist(level)
-		return r
-	}
-	p.join = func(older, newer *rdd.RDD[pairs], panes int) *rdd.RDD[pairs] { return join(panes, older, newer) }
-	wide := map[int]part[pairs]{} // panes of several batches
-	p.pane = func(i int) (*rdd.RDD[pairs], error) {
-		if pane, ok := wide[i]; ok {
-			return pane.rdd, nil
-		}
-		end := s.graph.zero + Time(int64(i+1)*width)
-		batches, err := reduced.between(end-Time(width)+Time(reduced.slide), end)
-		if err != nil || len(batches) == 0 {
-			return nil, err
-		}
-		if len(batches) == 1 {
-			return batches[0], nil
-		}
-		wide[i] = part[pairs]{rdd: join(1, batches...), own: true}
-		return wide[i].rdd, nil
-	}
-	lastPane := func(t Time) int { return int(int64(t-s.graph.zero)/width) - 1 }
-
-	child.compute = func(t Time) (*rdd.RDD[pairs], error) {
-		at, made = inner.rddsAt(t), append(made, t)
-		last := lastPane(t)
-		parts, err := p.window(last)
-		if err != nil {
-			return nil, err
-		}
-		var grown []*rdd.RDD[pairs]
-		if w.slide < w.window {
-			for i := last - int(w.slide/width) + 1; i <= last; i++ {
-				g, err := p.grow(i)
-				if err != nil {
-					return nil, err
-				}
-				if g != nil {
-					grown = append(grown, g)
-				}
-			}
-		}
-		c := child.rddsAt(t)
-		if len(parts) == 0 {
-			return rdd.Empty[pairs](c), nil
-		}
-		var out *rdd.RDD[pairs]
-		if len(parts) > 1 {
-			out = reducePanes(c, p.size, parts...)
-		} else {
-			out = rdd.UnionAll(c, parts...)
-		}
-		if keep != nil {
-			out = out.Filter(keep)
-		}
-		if len(grown) == 0 {
-			return out, nil
-		}
-		return alongside(c, out, rdd.UnionAll(c, grown...)), nil
-	}
-	child.dropped = func(upTo Time) {
-		last := lastPane(upTo) + 1
-		p.forget(last)
-		for i, pane := range wide {
-			if i < last-2*p.size {
-				pane.drop()
-				delete(wide, i)
-			}
-		}
-		// By now all parts that were made this long ago have been dropped.
-		gone := func(t Time) bool { return lastPane(t) < last-2*p.size }
-		for _, t := range made {
-			if gone(t) {
-				s.graph.rdds.Forget(inner.scope(t))
-			}
-		}
-		made = slices.DeleteFunc(made, gone)
-	}
-	return child
-}
-
-// alongside returns r; whoever computes a partition of it computes that of other as well.
-func alongside[T any](c *rdd.Context, r, other *rdd.RDD[T]) *rdd.RDD[T] {
-	return rdd.ZipRows(c, "alongside", r, other, r.Partitioner(),
-		func(_ int, rows, others rdd.Rows[T], out func([]T) error) error {
-			if err := others.Each(func([]T) error { return nil }); err != nil {
-				return err
-			}
-			return rows.Each(out)
-		})
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // ReduceByWindow returns, every slide, all records of the last window combined with reduce; see

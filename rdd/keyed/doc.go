@@ -3,7 +3,8 @@
 //
 // The nouns, in the order to read them: [Pair], [Option], [Hasher] (what makes two keys one key, and which partition a key
 // belongs to), [Table] (one entry per key, in the order keys first came), the bulk loops [Reduce], [Combine], [Count], [Add],
-// [Merge] and [Enumerate], [PlacePairs], [Packed] (rows whose keys are as a table holds them), and [Block] (the entries of one
+// [Merge] and [Enumerate], [PlacePairs], [Packed] (rows whose keys are as a table holds them), [MergeByHash] and [EachMerged] (of
+// rows in the order of their hashes, where tables would be larger than the caches), and [Block] (the entries of one
 // partition, ready to be moved).
 //
 //	h, err := keyed.HasherFor[string]()

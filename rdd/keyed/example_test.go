@@ -3,6 +3,7 @@ package keyed_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/leat-io/leat/rdd/keyed"
@@ -121,4 +122,50 @@ func ExampleHasherFor() {
 func ExampleSome() {
 	fmt.Println(keyed.Some(3), keyed.None[int]())
 	// Output: Some(3) None
+}
+
+func ExampleMergeByHash() {
+	h, _ := keyed.HasherFor[string]()
+	pack := func(rows ...keyed.Pair[string, string]) *keyed.Packed[string, string] {
+		p := keyed.NewPacked[string, string](h, 0)
+		p.Append(rows)
+		return p.ByHash()
+	}
+	older := pack(keyed.Pair[string, string]{Key: "pear", Value: "1"}, keyed.Pair[string, string]{Key: "plum", Value: "2"})
+	newer := pack(keyed.Pair[string, string]{Key: "fig", Value: "3"}, keyed.Pair[string, string]{Key: "pear", Value: "4"})
+	then := func(a, b string) string { return a + " then " + b }
+	both := keyed.MergeByHash(older, newer, then, nil)
+	rows := both.Pairs(nil, 0, both.Len())
+	slices.SortFunc(rows, func(a, b keyed.Pair[string, string]) int { return strings.Compare(a.Key, b.Key) })
+	fmt.Println(rows)
+	// Output: [(fig,3) (pear,1 then 4) (plum,2)]
+}
+
+func ExampleEachMerged() {
+	h, _ := keyed.HasherFor[int]()
+	older, newer := keyed.NewPacked[int, int](h, 0), keyed.NewPacked[int, int](h, 0)
+	for i := range 1000 {
+		older.Append([]keyed.Pair[int, int]{{Key: i, Value: i}})
+		newer.Append([]keyed.Pair[int, int]{{Key: i + 500, Value: 1}})
+	}
+	keys, sum := 0, 0
+	err := keyed.EachMerged(older.ByHash(), newer.ByHash(), func(a, b int) int { return max(a, b) }, nil, 512, func(rows []keyed.Pair[int, int]) error {
+		for _, r := range rows {
+			keys, sum = keys+1, sum+r.Value
+		}
+		return nil
+	})
+	fmt.Println(keys, sum, err)
+	// Output: 1500 500000 <nil>
+}
+
+func ExamplePacked_ByHash() {
+	h, _ := keyed.HasherFor[int]()
+	p := keyed.NewPacked[int, string](h, 0)
+	p.Append([]keyed.Pair[int, string]{{Key: 1, Value: "a"}, {Key: 2, Value: "b"}, {Key: 3, Value: "c"}})
+	q := keyed.NewPacked[int, string](h, 0)
+	q.Append([]keyed.Pair[int, string]{{Key: 3, Value: "c"}, {Key: 1, Value: "a"}, {Key: 2, Value: "b"}})
+	// The same keys are in the same order, whatever order they came in.
+	fmt.Println(slices.Equal(p.ByHash().Pairs(nil, 0, 3), q.ByHash().Pairs(nil, 0, 3)))
+	// Output: true
 }
