@@ -36,7 +36,7 @@ func (c *group) check(ctx context.Context, stdout io.Writer) error {
 	if err == nil && c.live != nil {
 		err = c.stayed(k, h.batches)
 	}
-	builds, wrong := c.checkBuilds()
+	builds, wrong := c.checkBuilds(h)
 	err = errors.Join(err, wrong)
 	if builds[secondBuild] > 0 {
 		fmt.Fprintf(stdout, "%d batches with rows by the first build, %d by the second\n", builds[firstBuild], builds[secondBuild])

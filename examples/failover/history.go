@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -17,8 +18,10 @@ import (
 type history struct {
 	batches int64
 	times   []int64 // of the batches; nil where the logs do not begin at the beginning
-	epochs  int
-	entries uint64
+	// prepared are the epochs in which batches were prepared; nil as times.
+	prepared map[int64]uint64
+	epochs   int
+	entries  uint64
 }
 
 // stop kills all members, starts them again, lets whoever leads stop the application once it has finished what it found, and ends all.
@@ -141,7 +144,7 @@ func (c *group) steps(dir string) (p past, err error) {
 				return fmt.Errorf("the log begins with entry %d", e.Index)
 			}
 			p = past{state: was.state.Clone(), index: was.index, epoch: was.epoch, history: was.history}
-			h.times = slices.Clone(h.times)
+			h.times, h.prepared = slices.Clone(h.times), maps.Clone(h.prepared)
 			h.entries++
 		}
 		begun = true
@@ -164,6 +167,10 @@ func (c *group) steps(dir string) (p past, err error) {
 				return wrong(cmd, "its time does not rise")
 			case cmd.Kind == driverlog.Begin:
 				h.times = append(h.times, cmd.Time)
+			case cmd.Kind == driverlog.Prepared && h.prepared == nil:
+				h.prepared = map[int64]uint64{cmd.Batch: cmd.Epoch}
+			case cmd.Kind == driverlog.Prepared:
+				h.prepared[cmd.Batch] = cmd.Epoch
 			}
 		}
 		return nil

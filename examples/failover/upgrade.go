@@ -14,8 +14,6 @@ import (
 
 	"github.com/leat-io/leat/dstream/sink/files"
 	"github.com/leat-io/leat/rdd"
-	"github.com/leat-io/leat/scheduler/driverlog"
-	"github.com/leat-io/leat/scheduler/driverlog/raftlog"
 )
 
 // Builds of the program, as a node is told by -build.
@@ -160,13 +158,7 @@ func (c *group) refused(ctx context.Context, n *node) (said string, err error) {
 
 // checkBuilds checks that the rows of each batch are all of one build, that of the term in which it was prepared, and returns how many batches each
 // build has prepared.
-func (c *group) checkBuilds() (batches map[int]int, err error) {
-	var epochs map[int64]uint64 // nil where the log is cut
-	if c.lasting == 0 {
-		if epochs, err = preparedIn(c.raftFolder(c.members()[0])); err != nil {
-			return nil, err
-		}
-	}
+func (c *group) checkBuilds(h history) (batches map[int]int, err error) {
 	of, batches := map[int64]int{}, map[int]int{} // builds by batch, and batches by build
 	for row, err := range files.Read(c.out(), files.ReadOptions{}) {
 		if err != nil {
@@ -184,32 +176,16 @@ func (c *group) checkBuilds() (batches map[int]int, err error) {
 			batches[build]++
 		}
 	}
-	if epochs == nil {
+	if h.prepared == nil {
 		return batches, nil
 	}
 	ran := map[uint64]int{}
 	for _, batch := range slices.Sorted(maps.Keys(of)) {
-		epoch := epochs[batch]
+		epoch := h.prepared[batch]
 		if was, ok := ran[epoch]; epoch == 0 || ok && was != of[batch] {
 			return nil, fmt.Errorf("batch %d, prepared in epoch %d of build %d, has rows of build %d", batch, epoch, was, of[batch])
 		}
 		ran[epoch] = of[batch]
 	}
 	return batches, nil
-}
-
-// preparedIn returns the epochs in which batches were prepared, by what a node's folder holds.
-func preparedIn(dir string) (map[int64]uint64, error) {
-	epochs := map[int64]uint64{}
-	var state driverlog.State
-	_, err := raftlog.Dump(dir, func(e raftlog.Entry) error {
-		for _, cmd := range e.Commands {
-			result, err := driverlog.Step(&state, state.Index+1, cmd)
-			if err == nil && !result.Duplicate && cmd.Kind == driverlog.Prepared {
-				epochs[cmd.Batch] = cmd.Epoch
-			}
-		}
-		return nil
-	})
-	return epochs, err
 }
