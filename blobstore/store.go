@@ -59,7 +59,8 @@ type Store interface {
 	// names: at most limit of them, or as many as the store likes if limit is 0. None says that there are no more. What is
 	// written or removed during a listing may be listed or not; everything else is, once.
 	List(ctx context.Context, prefix, after string, limit int) ([]Info, error)
-	// Remove removes blobs. One that is not there is no error. Where it fails some may be gone.
+	// Remove removes blobs. One that is not there is no error. Where it fails some may be gone. Of a removal and a swap of the same name at the same
+	// time either may be the last.
 	Remove(ctx context.Context, names ...string) error
 	// String returns the kind of the store and its place, without secrets.
 	String() string

@@ -4,7 +4,7 @@
 //
 //	dir/state/000042/part-00000   the blob of this name
 //	dir/.leat-tmp/                blobs that are being written
-//	dir/.leat-lock                held while a blob is swapped or removed
+//	dir/.leat-lock                held while a blob is swapped
 //
 //	store, err := folder.Open("/data/checkpoints", folder.Options{})
 //	if err != nil {
@@ -15,7 +15,7 @@
 // Guarantees: those of package blobstore, as long as the file system keeps what was synced. A blob is written under another
 // name, synced, and renamed or linked to its own, whose folders are synced before the call returns. Creation is a hard link, which of
 // several processes one gets; swaps hold a lock that the kernel takes from a process that ends. A process that is stopped
-// while it has the lock keeps others from swapping and removing, until their contexts end.
+// while it has the lock keeps others from swapping, until their contexts end.
 //
 // A name's characters that a file system may not take are written as a percent sign and two hexadecimal digits. A name with so many
 // of them that a file's name would pass 255 bytes is refused. Reading checks nothing: who must notice a file that was

@@ -82,6 +82,23 @@ func TestFiles(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("removing_does_not_wait_for_who_swaps", func(t *testing.T) {
+		dir := t.TempDir()
+		s := open(t, dir)
+		if err := s.Put(t.Context(), "a", text("")); err != nil {
+			t.Fatal(err)
+		}
+		stopped, err := folder.OS{}.Lock(t.Context(), filepath.Join(dir, ".leat-lock")) // by a process that stands still
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stopped.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		if err := s.Remove(ctx, "a"); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("files_of_others_are_left_alone", func(t *testing.T) {
 		dir := t.TempDir()
 		for _, name := range []string{"100%", "a%zz", "%61", "a\nb"} {

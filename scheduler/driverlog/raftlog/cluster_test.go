@@ -412,3 +412,30 @@ func TestCluster(t *testing.T) {
 		})
 	})
 }
+
+// Whoever is asked to lead hears of it, and does not come to be elected: the transfer does not wait for it for ever, nor does a planned stop.
+func TestTheOtherIsNotElected(t *testing.T) {
+	in(t, 5, func(c *cluster) {
+		log, _ := c.lead("n1")
+		for _, from := range []string{"n2", "n3", "n4", "n5"} {
+			for _, to := range []string{"n2", "n3", "n4", "n5"} {
+				if from != to {
+					c.fabric.block(from, to) // only n1 reaches a majority
+				}
+			}
+		}
+		for name, hand := range map[string]func(ctx context.Context) error{
+			"Transfer": func(ctx context.Context) error { return log.Transfer(ctx, c.nodes["n2"].ID()) },
+			"Resign":   log.Resign,
+		} {
+			began := time.Now()
+			ctx, cancel := context.WithTimeout(c.ctx(), time.Hour)
+			if err := hand(ctx); !errors.Is(err, raftlog.ErrNotElected) || time.Since(began) > time.Minute {
+				t.Errorf("%s = %v after %v", name, err, time.Since(began))
+			}
+			cancel()
+			c.lead("n1")
+		}
+		c.fabric.heal()
+	})
+}

@@ -10,13 +10,25 @@ import (
 	"github.com/leat-io/leat/scheduler/driverlog"
 )
 
+// ErrNotElected is what a transfer ends with after which this node leads again: the other was asked to stand, and was not elected.
+var ErrNotElected = errors.New("the other was not elected, and this node leads again")
+
+// transferTries is how often another is asked to stand.
+const transferTries = 3
+
 // Transfer hands leadership to the voter called id, or to any where id is empty, and returns when another leads.
 //
-// Errors: *NotLeaderError; *MemberError if there is nobody to take it; the context's error; what kept the other from being elected.
+// Errors: *NotLeaderError; *MemberError if there is nobody to take it; the context's error; ErrNotElected, after three tries; what kept the other
+// from being asked.
 func (l *Log) Transfer(ctx context.Context, id string) error {
 	err := l.leads()
-	if err == nil {
-		err = l.transfer(ctx, id)
+	for try := 0; err == nil; try++ {
+		if err = l.transfer(ctx, id); err == nil {
+			return nil
+		}
+		if errors.Is(err, ErrNotElected) && try+1 < transferTries {
+			err = nil
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("transfer leadership: %w", err)
@@ -34,6 +46,7 @@ func (l *Log) transfer(ctx context.Context, id string) error {
 	case l.voters() < 2:
 		return &MemberError{ID: l.id, Reason: "is the only voter"}
 	}
+	term := l.raft.CurrentTerm()
 	_, err := l.call(ctx, func() (*answer, error) {
 		if id == "" {
 			return nil, l.raft.LeadershipTransfer().Error()
@@ -51,21 +64,21 @@ func (l *Log) transfer(ctx context.Context, id string) error {
 		if leader := l.leader(); leader.ID != "" && leader.ID != l.id {
 			return nil
 		}
+		if l.raft.State() == raft.Leader && l.raft.CurrentTerm() > term {
+			return ErrNotElected
+		}
 		if err := l.await(ctx, changed, l.opts.Timeouts.Heartbeat); err != nil {
 			return err
 		}
 	}
 }
 
-// resignTries is how often Resign asks.
-const resignTries = 3
-
 // Resign hands leadership to any other voter, if this node has it and there is one. A stop that is planned calls it before Close.
 //
 // Errors: as of Transfer, after three tries.
 func (l *Log) Resign(ctx context.Context) error {
 	var err error
-	for range resignTries {
+	for range transferTries {
 		if l.raft.State() != raft.Leader || l.voters() < 2 {
 			return nil
 		}
