@@ -56,15 +56,22 @@ func New(hosts int) (l *Lab, err error) {
 		}
 	}()
 	if err := ip("link add", l.name, "type bridge"); err != nil {
-		return l, err
+		return l, &UnavailableError{err.Error()} // no such rights, or a kernel without bridges
+	}
+	if err := ip("netns add", l.space(0)); err != nil {
+		return l, &UnavailableError{err.Error()}
 	}
 	if err := errors.Join(ip("addr add", l.Gateway()+"/24 dev", l.name), ip("link set", l.name, "up")); err != nil {
 		return l, err
 	}
 	for host := range hosts {
 		space, cable := l.space(host), l.cable(host)
+		if host > 0 {
+			if err := ip("netns add", space); err != nil {
+				return l, err
+			}
+		}
 		for _, command := range []string{
-			"netns add " + space,
 			"link add " + cable + " type veth peer name eth0 netns " + space,
 			"link set " + cable + " master " + l.name + " up",
 			"-n " + space + " addr add " + l.Address(host) + "/24 dev eth0",
