@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/leat-io/leat/dstream"
 )
@@ -130,7 +131,11 @@ func (c *Context) stopLocked(graceful bool) *stopping {
 
 // fatal ends the context with an error. It does not wait, so that what is to be stopped may call it.
 func (c *Context) fatal(err error) {
-	c.opts.Logger.Error("streaming context ends", "err", err)
+	level := slog.LevelError
+	if c.opts.Cluster != nil && termOver(err) {
+		level = slog.LevelInfo // another driver goes on
+	}
+	c.opts.Logger.Log(context.Background(), level, "streaming context ends", "err", err)
 	c.outcome.end(err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
