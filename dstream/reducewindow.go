@@ -13,6 +13,9 @@ import (
 // it; inverse may be nil. It must be exact: sums of floating-point numbers are not, and what rounding leaves in a window stays in
 // it for good, so such sums are for windows without inverse, or for integers.
 //
+// reduce may change its first argument, not its second: the window keeps copies. Copies share what only unexported fields refer to
+// (codec.CloneFunc), so that for a type of that kind, as *big.Int, reduce makes a new value.
+//
 // Shape: at most one pair per key, over the context's parallelism unless the options say otherwise; never
 // absent. With inverse a key stays, with whatever reduce and inverse leave it (0 for sums), until
 // a filter (KeepWindowed) does not pass it and no batch of the window holds it.

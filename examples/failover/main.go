@@ -83,25 +83,17 @@ func (s *settings) parse(args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	given := map[string]bool{}
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected %q", flags.Arg(0))
+	}
+	if err := s.check(given); err != nil {
+		return err
+	}
 	s.tls = s.tls || s.netns // they are not on loopback
 	if s.lasting > 0 {
 		s.mode = mixed
-	}
-	switch {
-	case flags.NArg() > 0:
-		return fmt.Errorf("unexpected %q", flags.Arg(0))
-	case s.nodes < 1 || s.nodes > 7:
-		return fmt.Errorf("-nodes %d: 1 to 7 are possible", s.nodes)
-	case s.kills < 0 || s.lines < 0 || s.length < 0 || s.batch < 10*time.Millisecond:
-		return errors.New("-kills, -lines and -for must not be negative, -batch at least 10ms")
-	case s.mode != mixed && harmOf(s.mode) == nil:
-		return fmt.Errorf("-mode %q: possible are %s", s.mode, modes())
-	case s.lasting < 0 || s.lasting > 0 && (s.nodes < 3 || s.nodes > 5 || s.grow || s.bare || s.at != anywhere || s.length > 0 || s.sample < 100*time.Millisecond):
-		return errors.New("-lasting needs 3 to 5 nodes and a -sample of at least 100ms, and goes with none of -grow, -bare, -at and -for")
-	case s.nodes == 1 && s.mode != "kill" && s.mode != "restart":
-		return fmt.Errorf("-mode %s needs a node that takes over", s.mode)
-	case s.at != anywhere && s.at != rollForward:
-		return fmt.Errorf("-at %q: possible are %s and %s", s.at, anywhere, rollForward)
 	}
 	return nil
 }

@@ -3,23 +3,23 @@ package cluster
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"time"
 
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
 )
 
 const (
-	headerTimeout = 5 * time.Second // for a request to have come
-	pageStop      = 5 * time.Second // for answers to have gone, at a stop
-	maxHeader     = 16 << 10
+	requestTimeout = 5 * time.Second  // for a request to have come, with its body, which nobody reads
+	answerTimeout  = 30 * time.Second // for the answer to have been made and taken
+	idleTimeout    = 2 * time.Minute  // for the next request of a connection: those who scrape come sooner
+	pageStop       = 5 * time.Second  // for answers to have gone, at a stop
+	maxHeader      = 16 << 10
 )
 
 // pages serves the Handler of a node at Options.HTTP.
@@ -37,22 +37,31 @@ func (n *Node) listenPages(address string, files *link.TLS) (*pages, error) {
 			return nil, err
 		}
 		handler = ofThisMachine(handler)
-	} else if _, err := credentials(*files); err != nil {
-		return nil, err
+	}
+	var shown *certificates
+	if files != nil {
+		var err error
+		if shown, err = readCertificates(*files, n.opts.Logger); err != nil {
+			return nil, err
+		}
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	p := &pages{Listener: l, server: &http.Server{Handler: handler, ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(n.opts.Logger.Handler(), slog.LevelDebug)}}
-	if files != nil {
-		// The files may be replaced, so each connection reads them.
+	p := &pages{Listener: l, server: newServer(handler, n.opts.Logger)}
+	if shown != nil {
 		p.Listener = tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS13, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
-			return credentials(*files)
+			return shown.current(), nil
 		}})
 	}
 	return p, nil
+}
+
+// newServer returns a server that waits for nobody for long: who sends slowly, takes no answer or does nothing is hung up on.
+func newServer(handler http.Handler, logger *slog.Logger) *http.Server {
+	return &http.Server{Handler: handler, ReadHeaderTimeout: requestTimeout, ReadTimeout: requestTimeout, WriteTimeout: answerTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug)}
 }
 
 // run serves until ctx ends.
@@ -82,23 +91,6 @@ func (p *pages) close() error {
 		return nil
 	}
 	return err
-}
-
-// credentials are what a node shows over HTTPS, and whom it answers.
-func credentials(files link.TLS) (*tls.Config, error) {
-	pair, err := tls.LoadX509KeyPair(files.Certificate, files.Key)
-	if err != nil {
-		return nil, fmt.Errorf("read certificate for HTTPS: %w", err)
-	}
-	pem, err := os.ReadFile(files.CA)
-	if err != nil {
-		return nil, fmt.Errorf("read authority for HTTPS: %w", err)
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("read authority for HTTPS: %s has no certificate", files.CA)
-	}
-	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}, ClientCAs: roots, ClientAuth: tls.RequireAndVerifyClientCert}, nil
 }
 
 // checkLoopback returns link.ErrNotLoopback for a host and port that others may reach.
