@@ -37,20 +37,23 @@ func (m *machines) are(names ...string) {
 	defer m.mu.Unlock()
 	m.now = nil
 	for _, n := range names {
-		m.now = append(m.now, blockcopies.Member{ID: n, Address: n})
+		m.now = append(m.now, blockcopies.Member{ID: machineID(n), Address: n})
 	}
 }
+
+// machineID is what a machine says of itself.
+func machineID(name string) string { return name + "-0123456789abcdef" }
 
 // start returns the copies of a machine, and what ends them and takes its disk.
 func (m *machines) start(name string) (copies *blockcopies.Copies, lose func()) {
 	m.t.Helper()
 	cluster := func() string { return "0123456789abcdef0123456789abcdef" }
-	l, err := link.Listen(link.Options{Network: m.net.From(name), Address: name, Cluster: cluster})
+	l, err := link.Listen(link.Options{Network: m.net.From(name), Address: name, Name: name, ID: machineID(name), Cluster: cluster})
 	if err != nil {
 		m.t.Fatal(err)
 	}
 	dir := filepath.Join(m.root, name)
-	copies, err = blockcopies.New(l.Protocol("blocks"), dir, blockcopies.Options{ID: name, Retry: 10 * time.Millisecond, Members: func() []blockcopies.Member {
+	copies, err = blockcopies.New(l.Protocol("blocks"), dir, blockcopies.Options{ID: machineID(name), Retry: 10 * time.Millisecond, Members: func() []blockcopies.Member {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		return m.now

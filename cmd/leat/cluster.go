@@ -67,7 +67,7 @@ func clusterCommand(p *printer) *cobra.Command {
 	c.PersistentFlags().StringVar(&o.ca, "ca", "", "the certificate of the cluster's authority, PEM; without it drivers on this machine only")
 	c.PersistentFlags().StringVar(&o.cert, "cert", "", "a certificate of that authority for clients, PEM")
 	c.PersistentFlags().StringVar(&o.key, "key", "", "its private key, PEM")
-	c.PersistentFlags().DurationVar(&o.timeout, "timeout", time.Minute, "how long to wait for each driver that is asked")
+	c.PersistentFlags().DurationVar(&o.timeout, "timeout", time.Minute, "how long to wait for each driver that is asked; status: 5s")
 	c.AddCommand(initCommand(p), recoverCommand(p))
 	c.AddCommand(appCommands(p, o)...)
 	return c

@@ -5,11 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/admin"
 )
+
+// statusWait is how long a driver may take to say what it knows, unless -timeout says otherwise: one that stands still or is cut off must not hide the
+// others from who looks for it.
+const statusWait = 5 * time.Second
 
 // clusterStatus prints what each of the drivers that are asked knows; those that do not answer are errors.
 func clusterStatus(c *cobra.Command, p *printer, o *clusterFlags) error {
@@ -17,9 +22,13 @@ func clusterStatus(c *cobra.Command, p *printer, o *clusterFlags) error {
 	if err != nil {
 		return err
 	}
+	limit := o.timeout
+	if !c.Flags().Changed("timeout") {
+		limit = statusWait
+	}
 	var all error
 	for _, address := range o.addresses {
-		ctx, cancel := context.WithTimeout(c.Context(), o.timeout)
+		ctx, cancel := context.WithTimeout(c.Context(), limit)
 		status, err := client.Status(ctx, address)
 		cancel()
 		if err != nil {
@@ -45,7 +54,7 @@ func statusText(s admin.Status) string {
 		if s.Leader.ID == "" {
 			b.WriteString("\tno leader is known")
 		} else {
-			fmt.Fprintf(&b, "\tleader %s, heard of %s ago", s.Leader.ID, s.LastContact)
+			fmt.Fprintf(&b, "\tleader %s, heard of %s ago", s.Leader.ID, s.LastContact.Round(time.Millisecond))
 		}
 	}
 	if s.LowSpace {

@@ -27,13 +27,14 @@ func Example() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var network linktest.Network // of this process; else link has sockets
-	members := []blockcopies.Member{{ID: "one", Address: "one"}, {ID: "two", Address: "two"}}
+	members := []blockcopies.Member{{ID: "one-0123456789abcdef", Address: "one"}, {ID: "two-0123456789abcdef", Address: "two"}}
 	start := func(name string) *blockcopies.Copies {
-		l, err := link.Listen(link.Options{Address: name, Network: &network, Cluster: func() string { return "0123456789abcdef0123456789abcdef" }})
+		id := name + "-0123456789abcdef" // as raftlog.Log has it
+		l, err := link.Listen(link.Options{Address: name, Name: name, ID: id, Network: &network, Cluster: func() string { return "0123456789abcdef0123456789abcdef" }})
 		if err != nil {
 			panic(err)
 		}
-		c, err := blockcopies.New(l.Protocol("blocks"), filepath.Join(root, name), blockcopies.Options{ID: name, Members: func() []blockcopies.Member { return members }})
+		c, err := blockcopies.New(l.Protocol("blocks"), filepath.Join(root, name), blockcopies.Options{ID: id, Members: func() []blockcopies.Member { return members }})
 		if err != nil {
 			panic(err)
 		}

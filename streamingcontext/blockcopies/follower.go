@@ -22,13 +22,18 @@ type follower struct {
 
 // follow connects to a driver, which refuses older leaders from then on, and is told what it has.
 //
-// Errors: *FencedError if it refuses this one; what dialling returns; *FrameError, *RemoteError.
+// Errors: *FencedError if it refuses this one; what dialling returns; *RemoteError, where another node answers, too; *FrameError.
 func (c *Copies) follow(ctx context.Context, m Member, epoch uint64) (*follower, error) {
 	dialling, cancel := context.WithTimeout(ctx, c.opts.Timeout)
 	defer cancel()
 	conn, err := c.network.DialContext(dialling, m.Address)
 	if err != nil {
 		return nil, fmt.Errorf("connect to driver %s: %w", m.ID, err)
+	}
+	// One that was started on an empty folder where the member was has none of its copies and none of its promises.
+	if known, ok := conn.(interface{ PeerID() string }); ok && known.PeerID() != m.ID {
+		_ = conn.Close()
+		return nil, &RemoteError{Node: m.ID, Text: fmt.Sprintf("node %s answers at its address %s", known.PeerID(), m.Address)}
 	}
 	f := &follower{Member: m, conn: conn, epoch: epoch, timeout: c.opts.Timeout}
 	answer, err := f.ask(ctx, kindLead, binary.AppendUvarint(nil, epoch), kindHolding)

@@ -24,7 +24,8 @@ const MaxBlock = 16 << 20
 // *link.Protocol is one.
 type Network interface {
 	net.Listener
-	// DialContext connects to an address until ctx ends. Called from any goroutine.
+	// DialContext connects to an address until ctx ends. Called from any goroutine. Where the connection has a method PeerID() string, as those of
+	// package link have, only the member of that ID is taken for it.
 	DialContext(ctx context.Context, address string) (net.Conn, error)
 }
 

@@ -20,7 +20,8 @@ const (
 const MaxName = 64
 
 // A Network connects the members of a cluster. Accepted connections come from members of the same cluster only: whoever
-// implements it has checked them. Close ends Accept; it is called by the log.
+// implements it has checked them. Close ends Accept; it is called by the log. A dialled connection with a method PeerID() string, as those of package
+// link have, says which node has answered: one that is not the member is not talked to, see StrangerError.
 type Network interface {
 	net.Listener
 	// Dial returns a connection to the member at address. It is called from any goroutine and gives up after timeout.

@@ -26,7 +26,7 @@ func (l *Log) start() (err error) {
 	address := raft.ServerAddress(l.opts.Address)
 	var trans raft.Transport
 	if l.opts.Network != nil {
-		l.net = newTransport(l.opts.Network, l.opts.Address, l.opts.Timeouts, logger)
+		l.net = newTransport(l.opts.Network, l.opts.Address, l.opts.Timeouts, l.logger, logger)
 		trans, l.trans = l.net, l.net
 		defer func() {
 			if err != nil {

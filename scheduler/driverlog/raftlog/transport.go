@@ -3,6 +3,7 @@ package raftlog
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ type layer struct {
 	Network
 	address string
 	dial    time.Duration // how long a Dial may take
+	others  strangers
 
 	mu     sync.Mutex
 	conns  map[*layerConn]struct{}
@@ -56,9 +58,16 @@ func (l *layer) keep(conn net.Conn, err error) (net.Conn, error) {
 // Accept returns the next connection.
 func (l *layer) Accept() (net.Conn, error) { return l.keep(l.Network.Accept()) }
 
-// Dial returns a connection to a member.
-func (l *layer) Dial(address raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
-	return l.keep(l.Network.Dial(string(address), min(timeout, l.dial)))
+// Dial returns a connection to a member, see callee.
+func (l *layer) Dial(called raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+	id, address := parts(called)
+	conn, err := l.Network.Dial(address, min(timeout, l.dial))
+	if err == nil {
+		if err = l.others.check(conn, id, address); err != nil {
+			_ = conn.Close()
+		}
+	}
+	return l.keep(conn, err)
 }
 
 // Addr returns the address that others dial.
@@ -103,11 +112,12 @@ type transport struct {
 }
 
 // newTransport returns a transport over network. It passes no calls of others before start.
-func newTransport(network Network, address string, t Timeouts, logger hclog.Logger) *transport {
-	l := &layer{Network: network, address: address, dial: max(t.Election/2, minTimeout), conns: make(map[*layerConn]struct{})}
+func newTransport(network Network, address string, t Timeouts, logger *slog.Logger, raftLogger hclog.Logger) *transport {
+	l := &layer{Network: network, address: address, dial: max(t.Election/2, minTimeout), conns: make(map[*layerConn]struct{}),
+		others: strangers{logger: logger, seen: make(map[string]string)}}
 	return &transport{
 		NetworkTransport: raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-			Stream: l, MaxPool: 3, MaxRPCsInFlight: 1, Timeout: max(2*time.Second, 4*t.Election), Logger: logger,
+			Stream: l, MaxPool: 3, MaxRPCsInFlight: 1, Timeout: max(2*time.Second, 4*t.Election), Logger: raftLogger,
 		}),
 		rpcs: make(chan raft.RPC), stop: make(chan struct{}),
 		match: make(map[raft.ServerID]uint64), changed: make(chan struct{}),
@@ -187,7 +197,7 @@ func decodes(data []byte) (ok bool) {
 
 // AppendEntries sends entries to a member.
 func (t *transport) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
-	err := t.NetworkTransport.AppendEntries(id, target, args, resp)
+	err := t.NetworkTransport.AppendEntries(id, callee(id, target), args, resp)
 	if err == nil && resp.Success && args.PrevLogEntry+uint64(len(args.Entries)) > 0 {
 		t.reached(id, args.PrevLogEntry+uint64(len(args.Entries)))
 	}
@@ -196,11 +206,31 @@ func (t *transport) AppendEntries(id raft.ServerID, target raft.ServerAddress, a
 
 // InstallSnapshot sends a snapshot to a member.
 func (t *transport) InstallSnapshot(id raft.ServerID, target raft.ServerAddress, args *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
-	err := t.NetworkTransport.InstallSnapshot(id, target, args, resp, data)
+	err := t.NetworkTransport.InstallSnapshot(id, callee(id, target), args, resp, data)
 	if err == nil && resp.Success {
 		t.reached(id, args.LastLogIndex)
 	}
 	return err
+}
+
+// AppendEntriesPipeline returns a way to send entries to a member without waiting for each answer, if there is one.
+func (t *transport) AppendEntriesPipeline(id raft.ServerID, target raft.ServerAddress) (raft.AppendPipeline, error) {
+	return t.NetworkTransport.AppendEntriesPipeline(id, callee(id, target))
+}
+
+// RequestVote asks a member for its vote.
+func (t *transport) RequestVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
+	return t.NetworkTransport.RequestVote(id, callee(id, target), args, resp)
+}
+
+// RequestPreVote asks a member whether it would vote.
+func (t *transport) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
+	return t.NetworkTransport.RequestPreVote(id, callee(id, target), args, resp)
+}
+
+// TimeoutNow asks a member to lead.
+func (t *transport) TimeoutNow(id raft.ServerID, target raft.ServerAddress, args *raft.TimeoutNowRequest, resp *raft.TimeoutNowResponse) error {
+	return t.NetworkTransport.TimeoutNow(id, callee(id, target), args, resp)
 }
 
 func (t *transport) reached(id raft.ServerID, index uint64) {

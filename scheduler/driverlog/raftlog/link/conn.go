@@ -13,6 +13,9 @@ type Conn struct {
 // Peer returns the other end, as it said in its hello.
 func (c *Conn) Peer() Peer { return c.peer }
 
+// PeerID returns the id of the other end, as it said in its hello.
+func (c *Conn) PeerID() string { return c.peer.ID }
+
 // Close closes the connection.
 func (c *Conn) Close() error {
 	err := c.Conn.Close()

@@ -51,11 +51,15 @@ type RefusedError struct {
 
 // Error returns who refused whom, and why.
 func (e *RefusedError) Error() string {
-	s := "refused " + e.Peer.String()
-	if e.Remote {
-		s = "refused by " + e.Peer.String()
+	s := e.Reason.String()
+	switch peer := e.Peer.String(); {
+	case peer == "": // an end refuses what it has itself, as its own certificate
+		s = "refused: " + s
+	case e.Remote:
+		s = "refused by " + peer + ": " + s
+	default:
+		s = "refused " + peer + ": " + s
 	}
-	s += ": " + e.Reason.String()
 	if e.Detail != "" {
 		s += ": " + e.Detail
 	}
