@@ -10,7 +10,7 @@
 //
 // # A program
 //
-//	l, err := link.Listen(link.Options{Address: ":7000", Name: "driver-1", TLS: &files, Cluster: log.Cluster})
+//	l, err := link.Listen(link.Options{Address: ":7000", Name: "driver-1", ID: log.ID(), TLS: &files, Cluster: log.Cluster})
 //	if err != nil {
 //		return err
 //	}

@@ -51,9 +51,12 @@ type process struct {
 func (c *cluster) open(name, dir string, first bool) *process {
 	c.t.Helper()
 	p := &process{c: c, name: name, dir: dir, build: c.builds[name], port: c.fabric.attach(name), buried: make(chan struct{})}
-	var err error
+	id, err := raftlog.Identify(dir, name)
+	if err != nil {
+		c.t.Fatal(err)
+	}
 	known := make(chan *raftlog.Log, 1)
-	p.links, err = link.Listen(link.Options{Name: name, Address: name, Network: p.port, Cluster: func() string {
+	p.links, err = link.Listen(link.Options{Name: name, ID: id, Address: name, Network: p.port, Cluster: func() string {
 		l := <-known
 		known <- l
 		return l.Cluster()

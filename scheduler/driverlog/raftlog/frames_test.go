@@ -91,7 +91,7 @@ func TestBadFramesOfRaft_E7(t *testing.T) {
 			}()
 			return conn, answer
 		}
-		asked := encoded(requestVote, &raft.RequestVoteRequest{RPCHeader: head, Candidate: []byte("n2"), Term: 1})
+		asked := encoded(requestVote, &raft.RequestVoteRequest{RPCHeader: head, Term: 1})
 		for _, name := range slices.Sorted(maps.Keys(cases)) {
 			before := allocated()
 			conn, answer := connect()

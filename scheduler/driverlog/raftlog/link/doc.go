@@ -4,7 +4,7 @@
 // A [Conn] knows its [Peer]. A [Dialer] is for tools that nobody dials. [TLS] names the files of certificates. A [RefusedError] says which end
 // refused the other, with a [Reason].
 //
-//	l, err := link.Listen(link.Options{Address: ":7000", Name: "driver-1", TLS: &files, Cluster: cluster})
+//	l, err := link.Listen(link.Options{Address: ":7000", Name: "driver-1", ID: id, TLS: &files, Cluster: cluster})
 //	if err != nil {
 //		return err
 //	}

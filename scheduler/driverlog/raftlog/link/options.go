@@ -31,7 +31,8 @@ type Options struct {
 	// Name is the name of the node: letters, digits, '-' and '.', at most 64. With TLS its certificate has it among its DNS names. Empty means
 	// the first of these, without TLS "driver".
 	Name string
-	// ID is Name, '-' and 16 hex digits. Empty means fresh digits.
+	// ID is Name, '-' and 16 hex digits: that of the member which this node is, see raftlog.Identify, for others take nobody else for it. Empty means fresh
+	// digits, for who is no member.
 	ID string
 	// Build says to others what program this is, at most 128 bytes of text. Empty means the version that the program was built as.
 	Build string
