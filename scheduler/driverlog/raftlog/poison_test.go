@@ -123,6 +123,7 @@ func TestPoison(t *testing.T) {
 				t.Errorf("another decides after %s, want it within 15s", d)
 			}
 			release()
+			synctest.Wait() // until it has landed
 			if err := old.Close(); err != nil {
 				t.Error(err)
 			}
