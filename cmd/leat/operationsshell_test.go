@@ -75,7 +75,11 @@ func fetch(args []string) error {
 type shell struct {
 	in    io.Writer
 	lines *bufio.Scanner
+	kill  func() // ends it, and all that it has started
 }
+
+// commandBound is how long a command may take.
+const commandBound = 2 * time.Minute
 
 // run returns what a command prints, and its exit status.
 func (s *shell) run(command string) (out, status string, err error) {
@@ -83,6 +87,8 @@ func (s *shell) run(command string) (out, status string, err error) {
 	if _, err := fmt.Fprintf(s.in, "%s\necho \"%s$?\"\n", command, mark); err != nil {
 		return "", "", err
 	}
+	bound := time.AfterFunc(commandBound, s.kill)
+	defer bound.Stop()
 	var b strings.Builder
 	for s.lines.Scan() {
 		before, status, ended := strings.Cut(s.lines.Text(), mark)
@@ -133,7 +139,7 @@ func startShell(t *testing.T) *shell {
 	}
 	t.Cleanup(func() {
 		_ = in.Close()
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the shell, and all that it has started
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		_ = r.Close()
 		_ = cmd.Wait() // killed
 		if t.Failed() {
@@ -144,7 +150,10 @@ func startShell(t *testing.T) *shell {
 			}
 		}
 	})
-	s := &shell{in: in, lines: bufio.NewScanner(r)}
+	s := &shell{in: in, lines: bufio.NewScanner(r), kill: func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = w.Close() // whoever reads what it prints is done
+	}}
 	s.lines.Buffer(nil, 1<<20)
 	return s
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
+	"github.com/leat-io/leat/scheduler/driverlog/raftlog"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/admin"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
 	"github.com/leat-io/leat/streamingcontext"
@@ -42,8 +44,30 @@ func (n *Node) Drive(ctx context.Context, opts streamingcontext.Options, setup f
 				return fmt.Errorf("resume application %s: %w", opts.App, err)
 			}
 		}
-		return streamingcontext.Drive(ctx, n.dir, opts, setup)
+		err := streamingcontext.Drive(ctx, n.dir, opts, setup)
+		if err == nil && ctx.Err() == nil {
+			n.linger(ctx)
+		}
+		return err
 	})
+}
+
+// linger stays a while after the application was stopped. One that stands by and has not heard of it yet hears it from this node, or needs
+// it for a majority: alone it would wait for ever.
+func (n *Node) linger(ctx context.Context) {
+	if n.links == nil {
+		return
+	}
+	heartbeat := n.opts.Timeouts.Heartbeat
+	if heartbeat == 0 {
+		heartbeat = raftlog.Default().Heartbeat
+	}
+	timer := time.NewTimer(4 * heartbeat)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // Serve calls run, which may be anything that a process without an application does, and answers other drivers, `leat cluster` and Options.HTTP
