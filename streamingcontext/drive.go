@@ -216,6 +216,7 @@ func (d *driver) judge(ctx context.Context, s served) (again bool, err error) {
 	case s.unwanted && !led:
 		d.opts.Logger.Info("application is stopped", "app", d.opts.App)
 		return false, nil
+	case s.err == nil && led && d.unfinished(ctx):
 	case s.err == nil:
 		return false, s.cut // ctx has ended, or the application or its context is stopped
 	case !led && ctx.Err() != nil:
@@ -236,6 +237,16 @@ func (d *driver) judge(ctx context.Context, s served) (again bool, err error) {
 	}
 	d.opts.Logger.Warn("driver stands down", "app", d.opts.App, "epoch", s.term.Epoch, "err", s.err)
 	return ctx.Err() == nil, nil
+}
+
+// unfinished reports whether the application is stopped and batches of it are open: the term was over before they were done.
+func (d *driver) unfinished(ctx context.Context) bool {
+	state, err := d.opts.Cluster.State(ctx)
+	if err != nil {
+		return false
+	}
+	app := state.App(d.opts.App)
+	return app.Status == driverlog.Stopped && len(app.Open) > 0
 }
 
 // handsOver lets another driver lead where this one lacks an output in which a batch is to be committed, and reports whether one does: that
