@@ -216,3 +216,35 @@ func TestTheOthersStayUntilAStoppedApplicationHasEnded(t *testing.T) {
 		w.stopAll()
 	})
 }
+
+// The only driver loses its term while it finishes the batches of an application that was stopped: it finishes them in its next term.
+func TestAStoppedApplicationIsFinishedInAnotherTerm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newDrivers(t, 1)
+		held, release, empty := make(chan struct{}, 99), make(chan struct{}), t.TempDir()
+		w.declare = func(_ *driver, ssc *streamingcontext.Context) error {
+			dstream.ForeachRDD(ssc.TextFiles(empty), func(context.Context, *rdd.RDD[string], dstream.Time) error {
+				held <- struct{}{}
+				<-release
+				return nil
+			})
+			return nil
+		}
+		w.startAll()
+		<-held
+		if err := driverlog.SetStatus(t.Context(), w.group.Node("a"), "app", driverlog.Stopped); err != nil {
+			t.Fatal(err)
+		}
+		w.pass(time.Second) // the stop is under way
+		w.group.Depose("a")
+		w.pass(time.Second)
+		close(release)
+		w.pass(time.Second)
+		w.group.Elect("a")
+		<-w.nodes["a"].ended
+		if s := w.group.State(); w.nodes["a"].err != nil || len(s.App("app").Open) > 0 {
+			t.Errorf("it ends with %v, and %d batches are left", w.nodes["a"].err, len(s.App("app").Open))
+		}
+		w.stopAll()
+	})
+}
