@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
-	"unicode/utf8"
 
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
@@ -65,21 +64,18 @@ func (o Options) Validate() error {
 		return errors.New("cluster options: Advertise, TLS and Network need Listen")
 	}
 	if o.HTTP != "" && o.TLS == nil {
-		if err := checkLoopback(o.HTTP); err != nil {
+		if err := link.CheckLoopback(o.HTTP); err != nil {
 			return fmt.Errorf("cluster options: HTTP: %w", err)
 		}
 	}
-	if len(o.Build) > maxBuild || !utf8.ValidString(o.Build) {
-		return fmt.Errorf("cluster options: Build is %.40q, of %d bytes, want text of at most %d", o.Build, len(o.Build), maxBuild)
+	if err := link.CheckBuild(o.Build); err != nil {
+		return fmt.Errorf("cluster options: %w", err)
 	}
 	if o.Copies < 0 {
 		return fmt.Errorf("cluster options: Copies is %d", o.Copies)
 	}
 	return nil // the parts see to the rest
 }
-
-// maxBuild bounds the bytes of Build. Package link, which sends it, has the same bound.
-const maxBuild = 128
 
 // String returns the options with their defaults filled in.
 func (o Options) String() string {

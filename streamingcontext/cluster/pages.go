@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
@@ -33,15 +31,15 @@ type pages struct {
 func (n *Node) listenPages(address string, files *link.TLS) (*pages, error) {
 	handler := n.Handler()
 	if files == nil {
-		if err := checkLoopback(address); err != nil {
+		if err := link.CheckLoopback(address); err != nil {
 			return nil, err
 		}
 		handler = ofThisMachine(handler)
 	}
-	var shown *certificates
+	var config *tls.Config
 	if files != nil {
 		var err error
-		if shown, err = readCertificates(*files, n.opts.Logger); err != nil {
+		if config, err = link.HTTPS(*files, n.opts.Logger); err != nil {
 			return nil, err
 		}
 	}
@@ -50,10 +48,8 @@ func (n *Node) listenPages(address string, files *link.TLS) (*pages, error) {
 		return nil, err
 	}
 	p := &pages{Listener: l, server: newServer(handler, n.opts.Logger)}
-	if shown != nil {
-		p.Listener = tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS13, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
-			return shown.current(), nil
-		}})
+	if config != nil {
+		p.Listener = tls.NewListener(l, config)
 	}
 	return p, nil
 }
@@ -93,23 +89,6 @@ func (p *pages) close() error {
 	return err
 }
 
-// checkLoopback returns link.ErrNotLoopback for a host and port that others may reach.
-func checkLoopback(address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return fmt.Errorf("address %.200q: %w", address, err)
-	}
-	if !isLoopback(host) {
-		return fmt.Errorf("address %.200q: %w", address, link.ErrNotLoopback)
-	}
-	return nil
-}
-
-func isLoopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
-}
-
 // ofThisMachine answers requests that name this machine's own interface: a page of another site cannot ask through somebody's browser.
 func ofThisMachine(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -117,7 +96,7 @@ func ofThisMachine(h http.Handler) http.Handler {
 		if err != nil {
 			host = r.Host
 		}
-		if !isLoopback(host) {
+		if link.CheckLoopback(net.JoinHostPort(host, "0")) != nil {
 			http.Error(w, "the host of the request is not this machine's own", http.StatusForbidden)
 			return
 		}

@@ -144,11 +144,18 @@ func TestPagesForThoseWithACertificate(t *testing.T) {
 		ask("one of another authority", &tls.Config{Certificates: []tls.Certificate{pair(linktest.Certificate{Names: []string{"a"}}, stranger)}}, false)
 		ask("a server", &tls.Config{Certificates: []tls.Certificate{pair(linktest.Certificate{Names: []string{"a"}, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, ca)}}, false)
 		ask("an expired one", &tls.Config{Certificates: []tls.Certificate{pair(linktest.Certificate{Names: []string{"a"}, To: time.Now().Add(-time.Minute)}, ca)}}, false)
-		// Files that are replaced are read by the next connection.
+		// Files that are replaced are read within a second or so.
 		if _, err := stranger.Write(dir, linktest.Certificate{Names: []string{"a", "localhost"}}); err != nil {
 			t.Fatal(err)
 		}
 		roots.AppendCertsFromPEM(stranger.PEM())
-		ask("one of the new authority", &tls.Config{Certificates: []tls.Certificate{pair(linktest.Certificate{Names: []string{"b"}}, stranger)}}, true)
+		one := client(&tls.Config{Certificates: []tls.Certificate{pair(linktest.Certificate{Names: []string{"b"}}, stranger)}})
+		var code int
+		for begin := time.Now(); code == 0 && time.Since(begin) < time.Minute; {
+			code, _, err = get(t, one, "https://"+at+"/healthz", "")
+		}
+		if err != nil || code != http.StatusServiceUnavailable {
+			t.Errorf("one of the new authority: %d, %v", code, err)
+		}
 	})
 }

@@ -2,6 +2,7 @@ package link_test
 
 import (
 	"bytes"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"os"
@@ -149,6 +150,65 @@ func TestCertificatesAreReplacedWhileALinkRuns(t *testing.T) {
 		e := (*link.RefusedError)(nil)
 		if _, err := d.DialContext(t.Context(), "raft", "one"); !errors.As(err, &e) || e.Reason != link.BadCertificate {
 			t.Errorf("DialContext returns %v", err)
+		}
+	})
+}
+
+// While the certificates of HTTPS are being replaced, one file after the other, those before stay in use.
+func TestHTTPSWhileCertificatesAreReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ca := authority(t)
+		now, fresh := files(t, ca, named("a")), files(t, ca, named("a"))
+		logger, _ := logged()
+		config, err := link.HTTPS(*now, logger)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := func() string {
+			<-time.After(2 * time.Second) // files are looked at once a second
+			c, err := config.GetConfigForClient(nil)
+			if err != nil || c.ClientAuth != tls.RequireAndVerifyClientCert || c.MinVersion != tls.VersionTLS13 || c.ClientCAs == nil {
+				t.Fatalf("config %+v, %v", c, err)
+			}
+			return string(c.Certificates[0].Certificate[0])
+		}
+		first := shown()
+		read := func(path string) []byte {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return text
+		}
+		for _, step := range []struct {
+			what, path string
+			text       []byte
+		}{
+			{"a certificate whose key is to come", now.Certificate, read(fresh.Certificate)},
+			{"half a certificate", now.Certificate, read(fresh.Certificate)[:100]},
+			{"an empty authority", now.CA, nil},
+			{"a file without end", now.CA, make([]byte, 1<<20+1)},
+		} {
+			if err := os.WriteFile(step.path, step.text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if shown() != first {
+				t.Errorf("%s: what was there before is not in use", step.what)
+			}
+		}
+		if err := os.Remove(now.Key); err != nil {
+			t.Fatal(err)
+		}
+		if shown() != first {
+			t.Error("without a key: what was there before is not in use")
+		}
+		for _, to := range []struct{ from, to string }{{fresh.CA, now.CA}, {fresh.Certificate, now.Certificate}, {fresh.Key, now.Key}} {
+			if err := os.Rename(to.from, to.to); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if shown() == first {
+			t.Error("the new certificate is not in use")
 		}
 	})
 }

@@ -52,7 +52,7 @@ func Listen(opts Options) (*Link, error) {
 	}
 	l.refusals.logger = dialer.opts.Logger
 	if dialer.certificates != nil {
-		l.config = dialer.certificates.serverConfig()
+		l.config = dialer.certificates.serverConfig(alpn, checkALPN)
 	}
 	if l.listener, err = dialer.opts.Network.Listen(dialer.opts.Address); err != nil {
 		return nil, fmt.Errorf("link: listen on %s: %w", dialer.opts.Address, err)

@@ -11,8 +11,8 @@ import (
 // ErrNotLoopback is returned for an address that is not this machine's own, without TLS.
 var ErrNotLoopback = errors.New("address is not of the loopback interface and there is no TLS")
 
-// checkLoopback returns ErrNotLoopback for a host and port that may be another machine's. Names other than localhost are not looked up.
-func checkLoopback(address string) error {
+// CheckLoopback returns ErrNotLoopback for a host and port that may be another machine's. Names other than localhost are not looked up.
+func CheckLoopback(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return fmt.Errorf("address %.200q: %w", address, err)
@@ -24,4 +24,4 @@ func checkLoopback(address string) error {
 }
 
 // onlyLoopback is a net.Dialer's Control that lets no connection leave the machine, whatever localhost stands for.
-func onlyLoopback(_, address string, _ syscall.RawConn) error { return checkLoopback(address) }
+func onlyLoopback(_, address string, _ syscall.RawConn) error { return CheckLoopback(address) }

@@ -15,6 +15,14 @@ const (
 	suffixSize  = 16 // hex digits at the end of a node's id
 )
 
+// CheckBuild returns an error for what is not the name of a build: at most 128 bytes of text, without control characters.
+func CheckBuild(build string) error {
+	if !isText(build, maxBuild) {
+		return fmt.Errorf("build %.80q, of %d bytes: want at most %d bytes of text", build, len(build), maxBuild)
+	}
+	return nil
+}
+
 // CheckName returns an error for what is not the name of a node: letters, digits, '-' and '.', at most 64, the first and the last a
 // letter or digit.
 func CheckName(name string) error {

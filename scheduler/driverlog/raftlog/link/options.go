@@ -65,7 +65,7 @@ func (o Options) Validate() error {
 		return fmt.Errorf("link: %w", err)
 	}
 	if o.TLS == nil && o.Network == nil {
-		return checkLoopback(o.withDefaults().Address)
+		return CheckLoopback(o.withDefaults().Address)
 	}
 	return nil
 }
@@ -84,9 +84,10 @@ func (o Options) validate() error {
 			return fmt.Errorf("node id %s is not of node %s", o.ID, o.Name)
 		}
 	}
+	if err := CheckBuild(o.Build); err != nil {
+		return err
+	}
 	switch {
-	case !isText(o.Build, maxBuild):
-		return fmt.Errorf("build %.200q: want at most %d bytes of text", o.Build, maxBuild)
 	case o.HandshakeTimeout < 0 || o.DialTimeout < 0:
 		return fmt.Errorf("handshake timeout %s, dial timeout %s", o.HandshakeTimeout, o.DialTimeout)
 	case o.MaxConns < 0:
@@ -149,7 +150,7 @@ func builtVersion() string {
 		return ""
 	}
 	text := strings.TrimSpace(info.Main.Path + " " + info.Main.Version)
-	if !isText(text, maxBuild) {
+	if CheckBuild(text) != nil {
 		return ""
 	}
 	return text
@@ -161,7 +162,7 @@ type tcp struct{ loopback bool }
 // Listen listens at a host and port.
 func (n tcp) Listen(address string) (net.Listener, error) {
 	if n.loopback {
-		if err := checkLoopback(address); err != nil {
+		if err := CheckLoopback(address); err != nil {
 			return nil, err
 		}
 	}
@@ -170,7 +171,7 @@ func (n tcp) Listen(address string) (net.Listener, error) {
 		return nil, err
 	}
 	if n.loopback { // what localhost stands for is up to the system
-		if err := checkLoopback(listener.Addr().String()); err != nil {
+		if err := CheckLoopback(listener.Addr().String()); err != nil {
 			return nil, errors.Join(err, listener.Close())
 		}
 	}
@@ -181,7 +182,7 @@ func (n tcp) Listen(address string) (net.Listener, error) {
 func (n tcp) DialContext(ctx context.Context, address string) (net.Conn, error) {
 	var d net.Dialer
 	if n.loopback {
-		if err := checkLoopback(address); err != nil {
+		if err := CheckLoopback(address); err != nil {
 			return nil, err
 		}
 		d.Control = onlyLoopback

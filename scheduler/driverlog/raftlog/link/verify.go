@@ -5,22 +5,35 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"strings"
 	"time"
 )
 
-// serverConfig returns how connections that come in are taken: both ends show a certificate of the cluster's authority.
-func (c *certificates) serverConfig() *tls.Config {
+// HTTPS returns how a server of HTTP takes connections with the same files, replaced or not: TLS 1.3, for those who show a certificate for clients
+// of the authority. While files that do not go together are there, those before stay in use.
+//
+// Errors: those of the files, and of what they hold.
+func HTTPS(files TLS, logger *slog.Logger) (*tls.Config, error) {
+	c, err := newCertificates(files, "", true, logger)
+	if err != nil {
+		return nil, err
+	}
+	return c.serverConfig("http/1.1", nil), nil
+}
+
+// serverConfig returns how connections that come in are taken, for an application protocol: both ends show a certificate of the cluster's authority.
+func (c *certificates) serverConfig(protocol string, check func(tls.ConnectionState) error) *tls.Config {
 	config := func(now *credentials) *tls.Config {
 		return &tls.Config{
-			MinVersion: minTLS, NextProtos: []string{alpn},
+			MinVersion: minTLS, NextProtos: []string{protocol},
 			Certificates: []tls.Certificate{now.pair},
 			ClientAuth:   tls.RequireAndVerifyClientCert, ClientCAs: now.roots,
 			// Every connection proves itself: a resumed one would bring an identity that was checked against older files.
 			SessionTicketsDisabled: true,
-			VerifyConnection:       checkALPN,
+			VerifyConnection:       check,
 		}
 	}
 	outer := config(c.current())
