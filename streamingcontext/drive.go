@@ -26,7 +26,8 @@ import (
 // driverlog.SetStatus pauses the application, ends all its drivers, or lets it go on, on the node that leads. While it is paused no batch is
 // begun, and receivers go on until Options.MaxPendingRecords holds them back; the batches of those times follow when it goes on, by
 // Options.Missed. Where it is stopped the leader stops gracefully, the others within a few intervals, and Drive returns nil; so it does
-// on a later start, until the status is another.
+// on a later start, until the status is another. What Options.StopTimeout cuts short, or the end of the term, the next term finishes, without
+// new batches, unless not one was committed in that time.
 //
 // Drivers may run different builds of the program, as while it is replaced on one node after the other. A build that can go on from what the log
 // has, see dstream.NodeChanges, stands by, says what has changed, and leads like any other; the log then has its graph, and the earlier build is
@@ -41,7 +42,7 @@ import (
 // Errors: those of a batch or output, as Context.Run, for other drivers would meet them too, if the term still stands; what setup and Start return; *dstream.ChangedError naming
 // the first difference where the log has known another graph for several intervals, or the driver leads and the log has; *PromisedError where no
 // other driver commits what this one cannot; *StopTimeoutError where
-// functions of the program did not end with their term or with ctx, and are left behind; those of the log; ErrNoCluster. The end of ctx alone gives nil.
+// functions of the program did not end with their term or with ctx, and are left behind, or nothing was committed while a stop lasted; those of the log; ErrNoCluster. The end of ctx alone gives nil.
 func Drive(ctx context.Context, dir string, opts Options, setup func(ssc *Context) error) (err error) {
 	wrap := func(err error) error {
 		if err == nil {
@@ -216,7 +217,7 @@ func (d *driver) judge(ctx context.Context, s served) (again bool, err error) {
 	case s.unwanted && !led:
 		d.opts.Logger.Info("application is stopped", "app", d.opts.App)
 		return false, nil
-	case s.err == nil && led && d.unfinished(ctx):
+	case s.err == nil && led && d.unfinished(ctx, s):
 	case s.err == nil:
 		return false, s.cut // ctx has ended, or the application or its context is stopped
 	case !led && ctx.Err() != nil:
@@ -239,8 +240,12 @@ func (d *driver) judge(ctx context.Context, s served) (again bool, err error) {
 	return ctx.Err() == nil, nil
 }
 
-// unfinished reports whether the application is stopped and batches of it are open: the term was over before they were done.
-func (d *driver) unfinished(ctx context.Context) bool {
+// unfinished reports whether the application is stopped and another term is to finish batches of it: this one was over before they were done,
+// or its stop has lasted too long although some were. Where none is done in the time of a stop, none will be in that of the next.
+func (d *driver) unfinished(ctx context.Context, s served) bool {
+	if ctx.Err() != nil || !s.fruitful && errors.Is(s.cut, context.DeadlineExceeded) {
+		return false
+	}
 	state, err := d.opts.Cluster.State(ctx)
 	if err != nil {
 		return false

@@ -2,6 +2,7 @@ package streamingcontext_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -247,4 +248,66 @@ func TestAStoppedApplicationIsFinishedInAnotherTerm(t *testing.T) {
 		}
 		w.stopAll()
 	})
+}
+
+// What is left of a stopped application is finished by as many terms as it takes, each as long as a stop may last. A term in which nothing is done
+// is the last one.
+func TestWhatAStopCutsShortIsFinished(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		takes   func(run int) time.Duration // a batch
+		lost    bool                        // the first term is lost in the stop
+		terms   int
+		timeout bool
+	}{
+		{"batches that are slower than they come", func(int) time.Duration { return 1490 * time.Millisecond }, false, 3, false},
+		{"batches of a lost term", func(int) time.Duration { return 1490 * time.Millisecond }, true, 4, false},
+		{"a batch that does not end", func(int) time.Duration { return time.Hour }, false, 1, true},
+		{"a batch that does not end after some", func(run int) time.Duration { return time.Duration(run/5) * time.Hour }, false, 2, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newDrivers(t, 1)
+				var runs atomic.Int64
+				empty, made := t.TempDir(), make(chan int64, 99)
+				w.options = func(_ string, o *streamingcontext.Options) {
+					o.StopTimeout = 4110 * time.Millisecond // at no time at which anything else happens
+					o.Missed = streamingcontext.MissedCoalesce
+				}
+				w.declare = func(_ *driver, ssc *streamingcontext.Context) error {
+					dstream.ForeachRDD(ssc.TextFiles(empty), func(ctx context.Context, _ *rdd.RDD[string], _ dstream.Time) error {
+						n := runs.Add(1)
+						made <- n
+						select {
+						case <-time.After(c.takes(int(n))):
+							return nil
+						case <-ctx.Done():
+							return ctx.Err()
+						}
+					})
+					return nil
+				}
+				w.startAll()
+				<-made
+				w.pass(9300 * time.Millisecond)
+				if err := driverlog.SetStatus(t.Context(), w.group.Node("a"), "app", driverlog.Stopped); err != nil {
+					t.Fatal(err)
+				}
+				if c.lost {
+					w.pass(2300 * time.Millisecond)
+					w.group.Depose("a")
+					w.pass(time.Second)
+					w.group.Elect("a")
+				}
+				<-w.nodes["a"].ended
+				s := w.group.State()
+				_, timeout := errors.AsType[*streamingcontext.StopTimeoutError](w.nodes["a"].err)
+				if timeout != c.timeout || !timeout && w.nodes["a"].err != nil || (len(s.App("app").Open) > 0) != timeout || len(w.epochs) != c.terms {
+					t.Errorf("it ends with %v after %d terms, %d runs, and %d batches are left", w.nodes["a"].err, len(w.epochs), runs.Load(), len(s.App("app").Open))
+				}
+				w.nodes["a"].err = nil
+				w.stopAll()
+			})
+		})
+	}
 }

@@ -65,19 +65,8 @@ func (r *running) drain(ctx context.Context) error {
 	if err := wait("receivers to end", r.receivers); err != nil {
 		return err
 	}
-	for {
-		allocated := r.c.blocks.waiting()
-		if allocated == nil {
-			break
-		}
-		select {
-		case <-r.loopEnded: // by an error: what waits has nowhere to go
-			return &StopTimeoutError{Waiting: "received blocks to be given to a batch", Err: r.c.Err()}
-		default:
-		}
-		if err := wait("received blocks to be given to a batch", allocated); err != nil {
-			return err
-		}
+	if err := r.drainBlocks(ctx); err != nil {
+		return &StopTimeoutError{Waiting: "received blocks to be given to a batch", Err: err}
 	}
 	r.timer.finish()
 	if err := wait("the last batches to be made", r.loopEnded); err != nil {
@@ -85,6 +74,23 @@ func (r *running) drain(ctx context.Context) error {
 	}
 	if err := r.ledger.awaitSettled(ctx, r.last, r.dropped); err != nil {
 		return &StopTimeoutError{Waiting: "batches to be processed", Err: err}
+	}
+	return nil
+}
+
+// drainBlocks waits until what was received is given to a batch. Where there is none to come, for the application was stopped before the first of
+// this term, it stays in its log.
+//
+// Errors: ctx's; what has ended the batches.
+func (r *running) drainBlocks(ctx context.Context) error {
+	for allocated := r.c.blocks.waiting(); allocated != nil; allocated = r.c.blocks.waiting() {
+		select {
+		case <-allocated:
+		case <-r.loopEnded:
+			return r.c.Err()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // wanted is what operators want of an application, as a driver that leads has found it in the log; see driverlog.SetStatus.
 type wanted struct {
 	told chan struct{} // closed when the driver's listener knows that the context goes on
-	idle atomic.Bool   // no batches are made, for the application is paused, or was stopped before the first
+	idle atomic.Bool   // no batches are made, for the application is paused
 	end  func()        // closes stopped
 	// stopped is closed when the application is to stop.
 	stopped chan struct{}
@@ -74,15 +74,14 @@ func (l *batchLoop) tell(ctx context.Context, f func()) {
 	}
 }
 
-// stoppedFirst reports whether the application was to stop before the term had a batch of its own.
+// stoppedFirst reports whether the application was to stop before the term had a batch of its own. What earlier terms have begun is finished
+// all the same.
 func (l *batchLoop) stoppedFirst() bool {
 	if l.r.c.tenure == nil {
 		return false
 	}
-	w := l.r.c.tenure.wanted
 	select {
-	case <-w.stopped:
-		w.idle.Store(true)
+	case <-l.r.c.tenure.wanted.stopped:
 		return true
 	default:
 		return false
