@@ -31,7 +31,8 @@ func walk(node Node, expand func(Node) []Dep) {
 
 // ShuffleParents returns the shuffles that the stage ending at node reads, each once, in the
 // order a depth-first walk meets them. The walk does not go above a node for which kept returns
-// true: all its partitions are held by executors, so nothing behind it is needed. kept may be nil.
+// true: all its partitions are held by executors, so nothing behind it is needed. kept may be nil. Nor is anything needed of a shuffle without
+// reducers, which nobody reads.
 func ShuffleParents(node Node, kept func(Node) bool) []*Shuffle {
 	var found []*Shuffle
 	seen := map[ShuffleID]bool{}
@@ -43,7 +44,7 @@ func ShuffleParents(node Node, kept func(Node) bool) []*Shuffle {
 		for _, d := range n.Deps() {
 			if d.Shuffle == nil {
 				narrow = append(narrow, d)
-			} else if !seen[d.Shuffle.ID] {
+			} else if d.Shuffle.NumReducers > 0 && !seen[d.Shuffle.ID] {
 				seen[d.Shuffle.ID] = true
 				found = append(found, d.Shuffle)
 			}

@@ -77,6 +77,9 @@ func TestShuffleParents(t *testing.T) {
 			reader.deps = w.deps
 			return g.narrow("zip", w, reader)
 		}, "", []string{"2"}},
+		{"one_without_reducers_is_not_listed/G7", func(g *graph) *testNode {
+			return g.narrow("union", g.shuffle("join", 0, g.source(1), wordCount(g)), wordCount(g))
+		}, "", []string{"7"}},
 		{"depth_first_order", func(g *graph) *testNode {
 			a, b := wordCount(g), wordCount(g)
 			return g.narrow("union", g.narrow("map", b), a)

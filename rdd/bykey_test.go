@@ -51,6 +51,21 @@ func TestReduceByKey(t *testing.T) {
 			same(t, "no reducers", collect(t, ReduceByKey(r, add[int], NumPartitions(0))), []Pair[int, int]{})
 			same(t, "no reducers", collect(t, GroupByKey(r, NumPartitions(0))), []Pair[int, []int]{})
 			none := Empty[Pair[int, int]](c)
+			for name, nothing := range map[string]*RDD[Pair[int, int]]{
+				"reduceByKey":          ReduceByKey(r, add[int], NumPartitions(0)),
+				"partitionBy":          PartitionBy(r, Hash[int](0)),
+				"subtractByKey":        SubtractByKey(none, r),
+				"subtract":             Subtract(none, r),
+				"cogroup":              FlatMap(CoGroup(r, r, NumPartitions(0)), func(Pair[int, CoGrouped[int, int]]) []Pair[int, int] { return nil }),
+				"repartition and sort": RepartitionAndSortWithinPartitions(r, Hash[int](0)),
+			} {
+				same(t, name+" beside others", collect(t, nothing.Union(r)), []Pair[int, int]{kv(1, 1)})
+			}
+			sizes, err := MapOutputSizes(t.Context(), PartitionBy(r, Hash[int](0)), 0)
+			if err != nil {
+				t.Error(err)
+			}
+			same(t, "sizes for no reducers", sizes, [][]int64{nil, nil})
 			same(t, "no parents", collect(t, ReduceByKey(none, add[int])), []Pair[int, int]{})
 			same(t, "no parents, two reducers", partsOf(t, ReduceByKey(none, add[int], NumPartitions(2))), [][]Pair[int, int]{nil, nil})
 		})

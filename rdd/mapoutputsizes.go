@@ -29,6 +29,10 @@ func MapOutputSizes[T any](ctx context.Context, r *RDD[T], dep int) ([][]int64, 
 }
 
 func (r subject) sizes(ctx context.Context, s *lineage.Shuffle) (sizes [][]int64, err error) {
+	if s.NumReducers == 0 {
+		n, err := s.Parent.NumPartitions()
+		return make([][]int64, n), err
+	}
 	r.touch() // the outputs are for r, though the job is on its parent
 	err = r.ctx.run(ctx, lineage.Job{
 		Name: "mapOutputSizes", Final: s.Parent, Map: s,

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog"
@@ -128,11 +129,16 @@ func (c *group) resize(ctx context.Context, stdout io.Writer) error {
 	return c.growTo(ctx, stdout, to)
 }
 
-// leave ends all nodes and writes what their logs hold, for whoever looks for the reason.
+// leave writes what the nodes' logs hold, and the last that each has said, for whoever looks for the reason.
 func (c *group) leave(stdout io.Writer) {
+	const last = 20 // lines of a node
 	for _, n := range c.nodes {
 		if n.proc == nil {
 			continue
+		}
+		if said, err := os.ReadFile(filepath.Join(c.dir, nameOf(n.number)+".log")); err == nil {
+			lines := strings.SplitAfter(string(said), "\n")
+			fmt.Fprintf(stdout, "node %d has said last:\n%s", n.number, strings.Join(lines[max(len(lines)-1-last, 0):], ""))
 		}
 		if err := c.dump(n); err != nil {
 			fmt.Fprintf(stdout, "log of node %d: %v\n", n.number, err)

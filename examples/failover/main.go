@@ -79,7 +79,7 @@ func (s *settings) parse(args []string) error {
 	flags.DurationVar(&s.lasting, "lasting", 0, "in place of -kills: faults of all modes at random for so long, while all is checked")
 	flags.DurationVar(&s.sample, "sample", 5*time.Second, "with -lasting, how often a line of measures is printed")
 	flags.BoolVar(&s.verbose, "v", false, "print what the nodes log")
-	flags.StringVar(&s.dir, "dir", "", "folder for everything, which stays; empty means a temporary one")
+	flags.StringVar(&s.dir, "dir", "", "folder for everything, which stays; empty means a temporary one, which stays after a failure")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func demonstrate(ctx context.Context, args []string, stdout io.Writer) (err erro
 			return err
 		}
 		defer func() {
-			if err == nil || s.lasting == 0 { // else it is looked at
+			if err == nil || ctx.Err() != nil { // else it is looked at
 				err = errors.Join(err, os.RemoveAll(s.dir))
 			}
 		}()
@@ -127,7 +127,7 @@ func demonstrate(ctx context.Context, args []string, stdout io.Writer) (err erro
 	}
 	defer func() {
 		closed := c.close()
-		if err != nil && c.lasting > 0 {
+		if err != nil && ctx.Err() == nil {
 			c.leave(stdout)
 		}
 		err = errors.Join(err, closed)

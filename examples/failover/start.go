@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -44,20 +43,18 @@ func (c *group) start(n *node, do string) (err error) {
 		}
 		args = append(args, "-certificates", filepath.Dir(tls.CA))
 	}
-	logged := io.Discard
+	logged := n.errs
 	switch {
+	case logged != nil:
 	case c.verbose:
 		logged = os.Stderr
-	case c.lasting > 0:
+	default:
 		file, err := os.OpenFile(filepath.Join(c.dir, nameOf(n.number)+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, file.Close()) }() // the process has its own
 		logged = file
-	}
-	if n.errs != nil {
-		logged = n.errs
 	}
 	opts := proctest.Options{Path: c.program, Args: args, Err: logged, Line: func(at time.Time, line string) { c.board.line(n.number, at, line) }}
 	if c.lab != nil {
