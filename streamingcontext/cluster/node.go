@@ -80,6 +80,9 @@ func (n *Node) open() error {
 	if n.links == nil {
 		return nil
 	}
+	if s := n.log.Status(); len(s.Members) == 0 && !n.opts.Bootstrap {
+		n.opts.Logger.Info("driver waits until a cluster takes it in, see leat cluster join", "id", s.ID, "address", n.Addr())
+	}
 	n.copies, err = blockcopies.New(n.links.Protocol("blocks"), filepath.Join(n.dir, "copies"), blockcopies.Options{ID: n.log.ID(),
 		Copies: n.opts.Copies, Members: n.members, Logger: n.opts.Logger})
 	return err
