@@ -17,8 +17,8 @@ import (
 	"github.com/leat-io/leat/scheduler/schedulertest"
 )
 
-// limit is how long a plan may run without starting a task before it counts as hanging, and limits how many times that may be
-// with tasks: some plans have tens of thousands, and a machine may have other work.
+// limit is how long a plan may start no task and call no function of its own before it counts as hanging, and limits how many times that may be
+// with either: some plans have tens of thousands of tasks, or a task with a million rows, and a machine may have other work.
 const (
 	limit  = 30 * time.Second
 	limits = 10
@@ -49,10 +49,10 @@ func Check(ctx context.Context, p *Plan, want [][]Batch, config Config) (Work, e
 	var failed error
 	done := make(chan struct{})
 	var running sync.WaitGroup
-	var started atomic.Pointer[atomic.Int64]
+	var under atomic.Pointer[faults]
 	running.Go(func() {
 		defer close(done)
-		work, failed = check(ctx, p, want, config, &started)
+		work, failed = check(ctx, p, want, config, &under)
 	})
 	hangs := time.NewTimer(limit)
 	defer hangs.Stop()
@@ -64,11 +64,11 @@ func Check(ctx context.Context, p *Plan, want [][]Batch, config Config) (Work, e
 			return work, failed
 		case <-hangs.C:
 		}
-		tasks := started.Load()
-		if tasks == nil || tasks.Load() == seen || waited == limits {
+		f := under.Load()
+		if f == nil || f.steps() == seen || waited == limits {
 			break
 		}
-		seen = tasks.Load()
+		seen = f.steps()
 		hangs.Reset(limit)
 	}
 	dump := make([]byte, 1<<20)
@@ -83,8 +83,8 @@ func Check(ctx context.Context, p *Plan, want [][]Batch, config Config) (Work, e
 	}
 }
 
-// check is Check on its own goroutine. It shows how many tasks have started.
-func check(ctx context.Context, p *Plan, want [][]Batch, config Config, started *atomic.Pointer[atomic.Int64]) (work Work, err error) {
+// check is Check on its own goroutine. It shows what counts the steps of the run.
+func check(ctx context.Context, p *Plan, want [][]Batch, config Config, under *atomic.Pointer[faults]) (work Work, err error) {
 	dir, err := os.MkdirTemp("", "oracle")
 	if err != nil {
 		return work, err
@@ -97,7 +97,7 @@ func check(ctx context.Context, p *Plan, want [][]Batch, config Config, started 
 	cluster := local.New(local.Options{Executors: config.Executors, Slots: config.Slots, Isolate: config.Isolate, Memory: config.Memory,
 		Dir: own, ErrorCodecs: []scheduler.ErrorCodec{scheduler.ErrorCodec(rdd.NewErrorCodec())}})
 	f := newFaults(cluster, config)
-	started.Store(&f.tasks)
+	under.Store(f)
 	backend := &schedulertest.KillSwitch{Backend: cluster, Decide: f.decide}
 	s := scheduler.New(backend, config.scheduler(f.listener()))
 	defer func() {

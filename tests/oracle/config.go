@@ -102,8 +102,8 @@ func (c *Config) befall(r *rand.Rand) {
 		// What hangs takes slots, and a copy needs one on another executor.
 		c.Executors, c.Slots = max(c.Executors, 2), 2
 	}
-	// One failure leaves enough executors that have none.
-	c.Exclude = c.Meddles == 1 && c.Executors == 3
+	// One failure leaves enough executors that have none. A kept partition that is spoilt is one, where it was to be read.
+	c.Exclude = c.Meddles == 1 && c.Spoils == 0 && c.Executors == 3
 }
 
 // schedule returns the faults.

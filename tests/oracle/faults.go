@@ -64,6 +64,9 @@ type faults struct {
 	isStalled sync.Mutex      // held by the function that waits: one at a time
 }
 
+// steps grows as long as the run goes on: with each task that starts and each call of a function of the pipeline.
+func (f *faults) steps() int64 { return f.calls.Load() + f.tasks.Load() }
+
 // newFaults returns what does the harm of a config to a cluster.
 func newFaults(cluster *local.Cluster, config Config) *faults {
 	f := &faults{cluster: cluster, rng: rand.New(rand.NewPCG(config.When, 0xbad)), hanging: map[[2]int]bool{},
