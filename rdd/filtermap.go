@@ -12,7 +12,7 @@ func FilterMap[T, U any](r *RDD[T], f func(T) (U, bool)) *RDD[U] {
 	return pipe(r, "filterMap", func(at *place, _ *task, out sink[U]) (sink[T], func() error) {
 		var buf []U
 		return func(in []T) error {
-			buf = outputs(in, buf)
+			buf = room(buf, len(in))
 			n, err := filterMapChunk(at, in, buf, f)
 			at.seen += int64(len(in))
 			if err != nil || n == 0 {

@@ -14,7 +14,7 @@ func Map[T, U any](r *RDD[T], f func(T) U) *RDD[U] {
 	return pipe(r, "map", func(at *place, _ *task, out sink[U]) (sink[T], func() error) {
 		var buf []U
 		return func(in []T) error {
-			buf = outputs(in, buf)
+			buf = room(buf, len(in))
 			if n, err := mapChunk(at, in, buf, f); err != nil {
 				return done(out, buf[:n], err)
 			}
@@ -50,7 +50,7 @@ func TryMap[T, U any](r *RDD[T], f func(T) (U, error)) *RDD[U] {
 	return pipe(r, "tryMap", func(at *place, _ *task, out sink[U]) (sink[T], func() error) {
 		var buf []U
 		return func(in []T) error {
-			buf = outputs(in, buf)
+			buf = room(buf, len(in))
 			if n, err := tryMapChunk(at, in, buf, f); err != nil {
 				return done(out, buf[:n], err)
 			}

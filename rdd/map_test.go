@@ -1,7 +1,6 @@
 package rdd
 
 import (
-	"context"
 	"iter"
 	"slices"
 	"strconv"
@@ -55,41 +54,6 @@ func TestNarrowChain(t *testing.T) {
 				t.Errorf("%d partitions, want %d", got, n)
 			}
 		}
-	})
-}
-
-// Operators whose outputs are of their inputs' type write over the chunk that they are given, which is nobody else's: not what the program has
-// handed over, not what is kept.
-func TestOutputsOverInputsLeaveSourcesAlone(t *testing.T) {
-	onRunners(t, Options{}, func(t *testing.T, c *Context) {
-		rows := make([]int, 3*chunkSize+7)
-		for i := range rows {
-			rows[i] = i
-		}
-		mine := slices.Clone(rows)
-		kept := Map(Parallelize(c, mine, 2), func(x int) int { return x + 1 })
-		if err := kept.Persist(MemoryOnly()); err != nil {
-			t.Fatal(err)
-		}
-		plus := func(n int) []int {
-			sum := slices.Clone(rows)
-			for i := range sum {
-				sum[i] += n
-			}
-			return sum
-		}
-		for range 2 {
-			twice := Map(Map(kept, func(x int) int { return x + 10 }), func(x int) int { return x + 100 })
-			same(t, "map", collect(t, twice), plus(111))
-			same(t, "tryMap", collect(t, TryMap(kept, func(x int) (int, error) { return x + 10, nil })), plus(11))
-			same(t, "filterMap", collect(t, FilterMap(kept, func(x int) (int, bool) { return x * 2, x%2 == 1 && x < 8 })), []int{2, 6, 10, 14})
-			same(t, "mapWith", collect(t, MapWith(kept, func(context.Context, int) (func(int) int, error) {
-				return func(x int) int { return x + 1 }, nil
-			})), plus(2))
-			same(t, "beside itself", collect(t, kept.Union(twice, kept))[len(rows):2*len(rows)], plus(111))
-			same(t, "kept", collect(t, kept), plus(1))
-		}
-		same(t, "the program's", mine, rows)
 	})
 }
 

@@ -20,7 +20,7 @@ func MapWith[T, U any](r *RDD[T], setup func(ctx context.Context, part int) (fun
 			if err != nil {
 				return err
 			}
-			buf = outputs(in, buf)
+			buf = room(buf, len(in))
 			if n, err := mapChunk(at, in, buf, f); err != nil {
 				return done(out, buf[:n], err)
 			}

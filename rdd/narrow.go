@@ -38,15 +38,6 @@ func done[T any](out sink[T], rows []T, failure error) error {
 	return failure
 }
 
-// outputs returns where to write one record for each of in: over them where they are of the same type, so that a chain of operators
-// works on one chunk in the first cache, else buf if it is large enough.
-func outputs[T, U any](in []T, buf []U) []U {
-	if same, ok := any(in).([]U); ok {
-		return same
-	}
-	return room(buf, len(in))
-}
-
 // room returns a slice of length n, buf's if it is large enough.
 func room[T any](buf []T, n int) []T {
 	if cap(buf) >= n {
