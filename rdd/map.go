@@ -25,14 +25,27 @@ func Map[T, U any](r *RDD[T], f func(T) U) *RDD[U] {
 }
 
 func mapChunk[T, U any](at *place, in []T, out []U, f func(T) U) (n int, err error) {
-	i := 0 // lives in memory, for the recover: it is only written, so that the loop does not wait for it
+	i, of := 0, 0 // the record that f has, in two parts; only written in the loop, for the recover
 	defer func() {
 		if v := recover(); v != nil {
-			n, err = i, at.panicked(i, v)
+			n, err = i+of, at.panicked(i+of, v)
 		}
 	}()
 	out = out[:len(in)]
-	for j := range in {
+	j := 0
+	// What counts the records lies in memory while f is called, and one record would wait for the count of the one before: so by fours.
+	for ; j+4 <= len(in); j += 4 {
+		from, to := (*[4]T)(in[j:]), (*[4]U)(out[j:])
+		i, of = j, 0
+		to[0] = f(from[0])
+		of = 1
+		to[1] = f(from[1])
+		of = 2
+		to[2] = f(from[2])
+		of = 3
+		to[3] = f(from[3])
+	}
+	for of = 0; j < len(in); j++ {
 		i = j
 		out[j] = f(in[j])
 	}

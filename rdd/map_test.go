@@ -1,6 +1,7 @@
 package rdd
 
 import (
+	"errors"
 	"iter"
 	"slices"
 	"strconv"
@@ -172,3 +173,28 @@ func TestFilter(t *testing.T) {
 }
 
 func identity[T any](in iter.Seq[T]) iter.Seq[T] { return in }
+
+// Whichever record of a chunk f panics for is the one that the error names, and those before it are there for a reader that has enough.
+func TestMapNamesTheRecordThatPanics(t *testing.T) {
+	onRunners(t, Options{}, func(t *testing.T, c *Context) {
+		for n := range 11 {
+			for bad := range n {
+				r := Map(Range(c, 0, int64(n), 1, 1), func(x int64) int64 {
+					if x == int64(bad) {
+						panic("bad")
+					}
+					return -x
+				})
+				_, err := r.Collect(t.Context())
+				user, ok := errors.AsType[*UserError](err)
+				if !ok || user.Offset != int64(bad) {
+					t.Errorf("record %d of %d: %v", bad, n, err)
+				}
+				got, err := r.Take(t.Context(), bad)
+				if err != nil || len(got) != bad || bad > 0 && got[bad-1] != -int64(bad-1) {
+					t.Errorf("%d before it: %v, %v", bad, got, err)
+				}
+			}
+		}
+	})
+}
