@@ -79,9 +79,12 @@ func TestAPausedDriverThatWakesUpChangesNothing(t *testing.T) {
 					w.nodes["a"].standsBy(2)
 					synctest.Wait()
 					after := w.everything()
-					// Whatever it had under way besides: a part that no batch counts, a checkpoint of the epoch that is over.
+					if point == "sink part" { // a part that no batch counts
+						maps.DeleteFunc(after, func(name, _ string) bool { return before[name] == "" && strings.Contains(name, "/data/") })
+					}
+					// A checkpoint that does not count, of the epoch that is over: one may be under way wherever the driver is paused.
 					maps.DeleteFunc(after, func(name, _ string) bool {
-						return before[name] == "" && (strings.Contains(name, "/data/") || strings.HasPrefix(name, "checkpoints/") && strings.HasSuffix(name, "-1"))
+						return before[name] == "" && strings.HasPrefix(name, "checkpoints/") && strings.HasSuffix(name, "-1")
 					})
 					if diff := cmp.Diff(before, after); diff != "" {
 						t.Errorf("what is there before and after (-before +after):\n%s", diff)

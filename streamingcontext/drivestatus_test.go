@@ -181,24 +181,32 @@ func TestAPauseOverAPlannedStop(t *testing.T) {
 	})
 }
 
+// stopHeld starts all drivers, and stops the application while its first batch runs, which goes on until what is returned is closed.
+func (w *drivers) stopHeld() (release chan struct{}) {
+	w.t.Helper()
+	held, empty := make(chan struct{}, 99), w.t.TempDir()
+	release = make(chan struct{})
+	w.declare = func(_ *driver, ssc *streamingcontext.Context) error {
+		dstream.ForeachRDD(ssc.TextFiles(empty), func(context.Context, *rdd.RDD[string], dstream.Time) error {
+			held <- struct{}{}
+			<-release
+			return nil
+		})
+		return nil
+	}
+	w.startAll()
+	<-held
+	if err := driverlog.SetStatus(w.t.Context(), w.group.Node("a"), "app", driverlog.Stopped); err != nil {
+		w.t.Fatal(err)
+	}
+	return release
+}
+
 // Who leads needs a majority for what it has begun. So the others stay until that is committed, longer than they look at a status that ends them.
 func TestTheOthersStayUntilAStoppedApplicationHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newDrivers(t, 3)
-		held, release, empty := make(chan struct{}, 99), make(chan struct{}), t.TempDir()
-		w.declare = func(_ *driver, ssc *streamingcontext.Context) error {
-			dstream.ForeachRDD(ssc.TextFiles(empty), func(context.Context, *rdd.RDD[string], dstream.Time) error {
-				held <- struct{}{}
-				<-release
-				return nil
-			})
-			return nil
-		}
-		w.startAll()
-		<-held
-		if err := driverlog.SetStatus(t.Context(), w.group.Node("a"), "app", driverlog.Stopped); err != nil {
-			t.Fatal(err)
-		}
+		release := w.stopHeld()
 		w.pass(8 * time.Second)
 		for _, name := range []string{"b", "c"} {
 			select {
@@ -222,20 +230,7 @@ func TestTheOthersStayUntilAStoppedApplicationHasEnded(t *testing.T) {
 func TestAStoppedApplicationIsFinishedInAnotherTerm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newDrivers(t, 1)
-		held, release, empty := make(chan struct{}, 99), make(chan struct{}), t.TempDir()
-		w.declare = func(_ *driver, ssc *streamingcontext.Context) error {
-			dstream.ForeachRDD(ssc.TextFiles(empty), func(context.Context, *rdd.RDD[string], dstream.Time) error {
-				held <- struct{}{}
-				<-release
-				return nil
-			})
-			return nil
-		}
-		w.startAll()
-		<-held
-		if err := driverlog.SetStatus(t.Context(), w.group.Node("a"), "app", driverlog.Stopped); err != nil {
-			t.Fatal(err)
-		}
+		release := w.stopHeld()
 		w.pass(time.Second) // the stop is under way
 		w.group.Depose("a")
 		w.pass(time.Second)

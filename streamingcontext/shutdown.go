@@ -79,7 +79,7 @@ func (r *running) drain(ctx context.Context) error {
 }
 
 // drainBlocks waits until what was received is given to a batch. Where there is none to come, for the application was stopped before the first of
-// this term, it stays in its log.
+// this term, it stays in its log, if it has one.
 //
 // Errors: ctx's; what has ended the batches.
 func (r *running) drainBlocks(ctx context.Context) error {

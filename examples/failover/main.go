@@ -106,12 +106,13 @@ func demonstrate(ctx context.Context, args []string, stdout io.Writer) (err erro
 	} else if err != nil {
 		return err
 	}
+	left := false
 	if s.dir == "" {
 		if s.dir, err = os.MkdirTemp("", "failover-"); err != nil {
 			return err
 		}
 		defer func() {
-			if err == nil || ctx.Err() != nil { // else it is looked at
+			if !left { // else it is looked at
 				err = errors.Join(err, os.RemoveAll(s.dir))
 			}
 		}()
@@ -129,6 +130,7 @@ func demonstrate(ctx context.Context, args []string, stdout io.Writer) (err erro
 		closed := c.close()
 		if err != nil && ctx.Err() == nil {
 			c.leave(stdout)
+			left = true
 		}
 		err = errors.Join(err, closed)
 	}()

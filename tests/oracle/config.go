@@ -103,7 +103,9 @@ func (c *Config) befall(r *rand.Rand) {
 		c.Executors, c.Slots = max(c.Executors, 2), 2
 	}
 	// One failure leaves enough executors that have none. A kept partition that is spoilt is one, where it was to be read.
-	c.Exclude = c.Meddles == 1 && c.Spoils == 0 && c.Executors == 3
+	if c.Exclude = c.Meddles == 1 && c.Executors == 3; c.Exclude {
+		c.Executors += c.Spoils
+	}
 }
 
 // schedule returns the faults.
