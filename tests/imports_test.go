@@ -21,6 +21,7 @@ var layers = []struct {
 	pkg     string
 	imports []string
 }{
+	{"internal/accept", nil},
 	{"lineage", nil},
 	{"rdd/codec", nil},
 	{"rdd/keyed", nil},
@@ -36,7 +37,7 @@ var layers = []struct {
 	{"scheduler/driverlog/objectlog", []string{"scheduler/driverlog", "scheduler/driverlog/internal/...", "blobstore"}},
 	{"scheduler/driverlog/raftlog/link", nil},
 	{"scheduler/driverlog/raftlog/link/linktest", []string{"scheduler/driverlog/raftlog/link"}},
-	{"scheduler/driverlog/raftlog/admin", []string{"scheduler/driverlog", "scheduler/driverlog/raftlog", "scheduler/driverlog/raftlog/link"}},
+	{"scheduler/driverlog/raftlog/admin", []string{"internal/accept", "scheduler/driverlog", "scheduler/driverlog/raftlog", "scheduler/driverlog/raftlog/link"}},
 	{"scheduler/driverlog/raftlog", []string{"scheduler/driverlog", "scheduler/driverlog/internal/..."}},
 	{"scheduler/driverlog/internal/...", []string{"scheduler/driverlog"}},
 	{"scheduler/driverlog/logtest", []string{"scheduler/driverlog"}},
@@ -60,7 +61,7 @@ var layers = []struct {
 		"scheduler/driverlog", "scheduler/driverlog/memlog", "scheduler/driverlog/boltlog", "blobstore", "streamingcontext/internal/..."}},
 	{"streamingcontext/internal/...", nil},
 	{"streamingcontext/internal/protocol", []string{"scheduler/driverlog"}},
-	{"streamingcontext/blockcopies", []string{"streamingcontext", "streamingcontext/internal/receivedlog"}},
+	{"streamingcontext/blockcopies", []string{"internal/accept", "streamingcontext", "streamingcontext/internal/receivedlog"}},
 	{"streamingcontext/progress", []string{"streamingcontext", "dstream", "scheduler"}},
 	{"streamingcontext/cluster", []string{"streamingcontext", "streamingcontext/blockcopies", "streamingcontext/metrics", "streamingcontext/progress", "scheduler", "scheduler/driverlog", "scheduler/driverlog/raftlog", "scheduler/driverlog/raftlog/..."}},
 	{"streamingcontext/metrics", []string{"streamingcontext", "streamingcontext/progress"}},

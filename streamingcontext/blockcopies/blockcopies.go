@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"sync"
-	"time"
 
+	"github.com/leat-io/leat/internal/accept"
 	"github.com/leat-io/leat/streamingcontext"
 )
 
@@ -65,57 +64,21 @@ func (c *Copies) Run(ctx context.Context) error {
 	c.mu.Unlock()
 	defer close(c.ended)
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	if c.network == nil {
-		select {
-		case <-ctx.Done():
-		case <-c.done:
-		}
-		return nil
-	}
-	var serving sync.WaitGroup
-	defer serving.Wait()
-	defer cancel()                           // before the wait
-	shut := func() { _ = c.network.Close() } // nothing is lost by what it could not do
-	stop := context.AfterFunc(ctx, shut)
-	defer stop()
-	serving.Go(func() {
+	var closed sync.WaitGroup
+	defer closed.Wait()
+	defer cancel() // before the wait
+	closed.Go(func() {
 		select {
 		case <-c.done:
 			cancel()
 		case <-ctx.Done():
 		}
 	})
-	free := make(chan struct{}, c.opts.MaxConns) // bounded: holds one for each connection that is served
-	var wait time.Duration
-	for {
-		conn, err := c.network.Accept()
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			if errors.Is(err, net.ErrClosed) {
-				return fmt.Errorf("accept on %s: %w", c.network.Addr(), err)
-			}
-			wait = min(max(2*wait, 5*time.Millisecond), time.Second)
-			select {
-			case <-time.After(wait):
-			case <-ctx.Done():
-			}
-			continue
-		}
-		wait = 0
-		select {
-		case free <- struct{}{}:
-		case <-ctx.Done():
-			_ = conn.Close()
-			return nil
-		}
-		serving.Go(func() {
-			defer func() { <-free }()
-			c.serve(ctx, conn)
-		})
+	if c.network == nil {
+		<-ctx.Done()
+		return nil
 	}
+	return accept.All(ctx, c.network, c.opts.MaxConns, c.opts.Logger, c.serve)
 }
 
 // Close ends Run, closes the log of a term that is open, and waits for both. It may be called more than once.

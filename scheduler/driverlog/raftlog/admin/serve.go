@@ -9,6 +9,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/leat-io/leat/internal/accept"
 )
 
 // What Server means by zero.
@@ -48,46 +50,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var serving sync.WaitGroup
-	defer serving.Wait()
-	defer cancel() // before the wait
-	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
-	defer stop()
-	free := make(chan struct{}, most) // bounded: holds one for each request that is answered
-	var wait time.Duration
-	for {
-		c, err := l.Accept()
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			if errors.Is(err, net.ErrClosed) {
-				return fmt.Errorf("admin: accept on %s: %w", l.Addr(), err)
-			}
-			if wait == 0 {
-				logger.Warn("requests cannot be accepted for now", "address", l.Addr().String(), "error", err)
-			}
-			wait = min(max(2*wait, 5*time.Millisecond), time.Second)
-			select {
-			case <-time.After(wait):
-			case <-ctx.Done():
-			}
-			continue
-		}
-		wait = 0
-		select {
-		case free <- struct{}{}:
-		case <-ctx.Done():
-			_ = c.Close()
-			return nil
-		}
-		serving.Go(func() {
-			defer func() { <-free }()
-			s.serve(ctx, c, logger)
-		})
+	err := accept.All(ctx, l, most, logger, func(ctx context.Context, c net.Conn) { s.serve(ctx, c, logger) })
+	if err != nil {
+		return fmt.Errorf("admin: %w", err)
 	}
+	return nil
 }
 
 // serve answers the request of a connection.

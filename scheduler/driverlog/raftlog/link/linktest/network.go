@@ -100,10 +100,10 @@ func (l *listener) Accept() (net.Conn, error) {
 // Close gives up the address.
 func (l *listener) Close() error {
 	l.once.Do(func() {
-		close(l.done)
 		l.network.mu.Lock()
-		defer l.network.mu.Unlock()
 		delete(l.network.listeners, string(l.address))
+		l.network.mu.Unlock()
+		close(l.done) // whoever sees it closed can listen
 	})
 	return nil
 }
