@@ -64,16 +64,26 @@ func TestListener(t *testing.T) {
 	t.Run("a_slow_one_is_told_what_it_missed/R-14", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			heard, missed := 0, 0
-			release := make(chan struct{})
+			begun, release := make(chan struct{}, 1), make(chan struct{})
 			log := open(t, t.TempDir(), raftlog.Options{Listener: &raftlog.Listener{
-				TermStarted: func(uint64) { <-release; heard++ },
-				TermEnded:   func(uint64) { heard++ },
-				Missed:      func(n int) { missed += n },
+				TermStarted: func(uint64) {
+					select {
+					case begun <- struct{}{}:
+					default:
+					}
+					<-release
+					heard++
+				},
+				TermEnded: func(uint64) { heard++ },
+				Missed:    func(n int) { missed += n },
 			}})
 			const rounds = 700
-			for range rounds {
+			for round := range rounds {
 				if _, err := log.Lead(t.Context()); err != nil {
 					t.Fatal(err)
+				}
+				if round == 0 {
+					<-begun // so that it is behind by all that follows
 				}
 				factory{}.Depose(t, log)
 			}
