@@ -86,7 +86,7 @@ func TestAListenerThatBlocksTheCluster(t *testing.T) {
 		default:
 		}
 	}
-	r := newRig(t, rigOptions{Scheduler: scheduler.Options{ListenerQueue: 5, ListenerPatience: 1, Listeners: []scheduler.Listener{
+	r := newRig(t, rigOptions{Scheduler: scheduler.Options{ListenerQueue: 100, ListenerPatience: 1, Listeners: []scheduler.Listener{
 		{JobStarted: func(scheduler.JobStarted) { tell(blocked); <-release }},
 		{JobEnded: func(scheduler.JobEnded) { tell(heard) }},
 	}}})
