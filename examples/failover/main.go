@@ -25,13 +25,13 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// Not given back before the end: a signal that comes while the process exits must not look like a bad end.
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	run := demonstrate
 	if len(os.Args) > 1 && os.Args[1] == "node" {
 		run = runNode
 	}
 	err := run(ctx, os.Args[1:], os.Stdout)
-	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "failover:", err)
 		os.Exit(1)
