@@ -240,6 +240,7 @@ func TestBlockedListeners(t *testing.T) {
 				{TaskStarted: func(scheduler.TaskStarted) { <-release }, TaskEnded: func(scheduler.TaskEnded) { after++ }},
 				{TaskEnded: func(scheduler.TaskEnded) { others++ }},
 			}}, 3)
+			synctest.Wait() // it is stuck by now: it does not get on while Close waits
 			begin := time.Now()
 			for range 2 {
 				if err := s.Close(); !errors.Is(err, scheduler.ErrListenerStuck) {
