@@ -57,6 +57,7 @@ func TestAnEmptyFolderAtAMembersAddressIsNotTheMember(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.join(leader, c)
+		time.Sleep(10 * time.Second) // it is told after it is joined
 		if s := c.Log().Status(); s.Cluster != a.Log().Cluster() {
 			t.Errorf("once it has joined it is of cluster %q", s.Cluster)
 		}
