@@ -21,6 +21,7 @@ import (
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/admin"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link"
 	"github.com/leat-io/leat/scheduler/driverlog/raftlog/link/linktest"
+	"github.com/leat-io/leat/streamingcontext/streamtest/proctest"
 )
 
 const ofTest = "00112233445566778899aabbccddeeff"
@@ -191,14 +192,11 @@ func TestClusterWithCertificates(t *testing.T) {
 // goneAddress returns an address where nobody listens.
 func goneAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := proctest.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return l.Addr().String()
+	return address
 }
 
 func TestInitAndRecover(t *testing.T) {

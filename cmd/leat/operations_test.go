@@ -4,6 +4,9 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -140,15 +143,30 @@ func freePorts(t *testing.T, all []step) portMap {
 			if free[port] != "" {
 				continue
 			}
-			_, other, _ := strings.Cut(goneAddress(t), ":")
-			for slices.Contains(from, ":"+other) {
-				_, other, _ = strings.Cut(goneAddress(t), ":")
+			free[port] = freePort(t)
+			for slices.Contains(from, free[port]) {
+				free[port] = freePort(t)
 			}
-			free[port] = ":" + other
 			to, from = append(to, port, free[port]), append(from, free[port], port)
 		}
 	}
 	return portMap{strings.NewReplacer(to...), strings.NewReplacer(from...)}
+}
+
+// freePort returns a port that nobody listens on, below those that systems give to connections: what starts late finds it free, too.
+func freePort(t *testing.T) string {
+	t.Helper()
+	for range 1000 {
+		port := fmt.Sprint(":", 20000+rand.IntN(10000))
+		if l, err := net.Listen("tcp", "127.0.0.1"+port); err == nil {
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
 }
 
 // What the page says of metrics is there.

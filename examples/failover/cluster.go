@@ -69,7 +69,8 @@ const (
 	follows  = "follow" // it keeps the log
 )
 
-// startCluster starts the nodes with the application: the first makes a cluster, the others join it. Where it is to grow, only the first.
+// startCluster starts the nodes with the application: the first makes a cluster, the others join it. Where it is to grow, only the first. What is
+// returned is to be closed, also with an error, unless it is nil.
 func startCluster(ctx context.Context, s settings) (*group, error) {
 	c, err := prepareCluster(s)
 	if err != nil {
@@ -79,10 +80,7 @@ func startCluster(ctx context.Context, s settings) (*group, error) {
 	if s.grow {
 		nodes = nodes[:1]
 	}
-	if err := c.found(ctx, nodes, drives); err != nil {
-		return nil, errors.Join(err, c.close())
-	}
-	return c, nil
+	return c, c.found(ctx, nodes, drives)
 }
 
 // prepareCluster returns a cluster none of whose nodes was started.
@@ -171,16 +169,7 @@ func (c *group) address(number int) (string, error) {
 	if c.lab != nil {
 		return net.JoinHostPort(c.lab.Address(number), "7000"), nil
 	}
-	return freeAddress()
-}
-
-// freeAddress returns an address of this machine that nobody listens on.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
+	return proctest.FreeAddress()
 }
 
 // stretch puts a proxy between every two nodes.

@@ -123,7 +123,7 @@ func demonstrate(ctx context.Context, args []string, stdout io.Writer) (err erro
 		}
 	}
 	c, err := startCluster(ctx, s)
-	if err != nil {
+	if c == nil {
 		return err
 	}
 	defer func() {
@@ -134,6 +134,9 @@ func demonstrate(ctx context.Context, args []string, stdout io.Writer) (err erro
 		}
 		err = errors.Join(err, closed)
 	}()
+	if err != nil {
+		return err
+	}
 	c.stdout = stdout
 	if c.lines == 0 {
 		if c.lines, err = c.calibrate(ctx); err != nil {

@@ -21,7 +21,7 @@ func TestDriversAreKilledOneAfterTheOtherAndAllAtOnce_Toy2(t *testing.T) {
 	t.Parallel()
 	s := settings{nodes: 3, mode: mixed, at: anywhere, batch: 100 * time.Millisecond, lines: 2000, seed: 2, tls: true, dir: t.TempDir()}
 	c, err := startCluster(t.Context(), s)
-	if err != nil {
+	if c == nil {
 		t.Fatal(err)
 	}
 	defer func() {
@@ -29,6 +29,9 @@ func TestDriversAreKilledOneAfterTheOtherAndAllAtOnce_Toy2(t *testing.T) {
 			t.Error(err)
 		}
 	}()
+	if err != nil {
+		t.Fatal(err)
+	}
 	stop, fed := make(chan struct{}), make(chan error, 1)
 	go func() { fed <- c.text.feed(c.lines, stop) }()
 	var out strings.Builder
